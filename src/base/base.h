@@ -174,13 +174,30 @@ struct ct_span ct_span_trim(struct ct_span span); /* without blanks at both ends
 void ct_span_quote(struct ct_buf *message, struct ct_span word, size_t limit);
 #define CT_WORD_SHOWN \
 	20u /* bytes of a name or number; its escaped form is at most six times as long */
-/* The error in a text, for people. */
+/* ---- diagnostic.c: the error in a text, for people */
 struct ct_diagnostic {
 	unsigned line;      /* from 1; 0 for a single line */
 	unsigned column;    /* from 1, bytes */
+	uint32_t code;      /* the parser's number for it; 0: none */
 	char message[200];  /* "unknown level \"inof\"" */
-	char expected[200]; /* "none, debug, info, warn, error or fatal" */
+	char expected[200]; /* "none, debug, info, warn, error or fatal"; "": nothing to say */
 };
+/* The pieces of the message `before "word" what (did you mean meant?)`; each may be NULL. */
+struct ct_finding {
+	struct ct_span word; /* may be any bytes, and empty; its position is the diagnostic's */
+	const char *before, *what, *meant;
+	const char *expected;
+	size_t shown; /* bytes of the word; 0: CT_WORD_SHOWN */
+	uint32_t code;
+};
+/* Sets code, message and expected.  No byte of the word that could do harm where the diagnostic is
+ * printed gets into it. */
+void ct_diagnostic_set(struct ct_diagnostic *out, const struct ct_finding *finding);
+/* What printf() needs to print "message; expected words". */
+#define CT_DIAGNOSTIC_FORMAT "%s%s%s"
+#define CT_DIAGNOSTIC_TEXT(DIAGNOSTIC) \
+	(DIAGNOSTIC)->message, (DIAGNOSTIC)->expected[0] != '\0' ? "; expected " : "", \
+		(DIAGNOSTIC)->expected
 
 /* ---- suggest.c: returns the word that was probably meant.  NULL when no word has most letters
  * right and at most two wrong. */

@@ -50,3 +50,11 @@ int ct_tool_print(FILE *to, const char *text, size_t size)
 	ct_buf_fini(&escaped);
 	return columns;
 }
+
+void ct_tool_diagnose(const char *path, const struct ct_diagnostic *diagnostic)
+{
+	ct_tool_print(stderr, path, strlen(path));
+	if (diagnostic->line != 0)
+		fprintf(stderr, ":%u:%u", diagnostic->line, diagnostic->column);
+	fprintf(stderr, ": " CT_DIAGNOSTIC_FORMAT, CT_DIAGNOSTIC_TEXT(diagnostic));
+}

@@ -28,6 +28,10 @@ enum {
  * prints nothing. */
 int ct_tool_print(FILE *to, const char *text, size_t size);
 
+struct ct_diagnostic;
+/* Prints "path:line:column: message; expected words" to stderr, without a line end. */
+void ct_tool_diagnose(const char *path, const struct ct_diagnostic *diagnostic);
+
 /* Returns true if the word is one or more digits: a process id, where a process may be named. */
 bool ct_tool_is_number(const char *word);
 

@@ -50,9 +50,8 @@ static void report_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_
 	(void)piece;
 	if (diagnostics->count++ >= DIAGNOSTICS_SHOWN)
 		return;
-	(void)snprintf(message, sizeof message, "line %u, column %u: %s%s%s", diagnostic->line,
-		       diagnostic->column, diagnostic->message,
-		       diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
+	(void)snprintf(message, sizeof message, "line %u, column %u: " CT_DIAGNOSTIC_FORMAT,
+		       diagnostic->line, diagnostic->column, CT_DIAGNOSTIC_TEXT(diagnostic));
 	ct_third_party_tell(diagnostics->sources, diagnostics->path, message);
 }
 

@@ -59,19 +59,10 @@ bool ct_trace_name_is_valid(const char *name, size_t size)
 static void diagnostic_describe(struct ct_diagnostic *out, struct ct_span word, const char *what,
 				const char *expected)
 {
-	struct ct_buf message;
-
-	ct_buf_init(&message);
-	if (word.at != NULL) {
-		ct_span_quote(&message, word, CT_WORD_SHOWN);
-		ct_buf_add_char(&message, ' ');
-	}
-	ct_buf_add_text(&message, what);
 	out->line = 0;
 	out->column = 1;
-	(void)snprintf(out->message, sizeof out->message, "%s", ct_buf_text(&message));
-	(void)snprintf(out->expected, sizeof out->expected, "%s", expected);
-	ct_buf_fini(&message);
+	ct_diagnostic_set(out,
+			  &(struct ct_finding){ .word = word, .what = what, .expected = expected });
 }
 
 void ct_trace_diagnose(uint32_t reason, struct ct_span text, struct ct_diagnostic *out)

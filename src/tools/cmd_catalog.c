@@ -92,10 +92,8 @@ static void diagnostic_take(const char *path, const struct ct_diagnostic *diagno
 		diagnostic_add(addition->diagnostics, path, diagnostic);
 		return;
 	}
-	ct_tool_print(stderr, path, strlen(path));
-	if (diagnostic->line != 0)
-		fprintf(stderr, ":%u:%u", diagnostic->line, diagnostic->column);
-	fprintf(stderr, ": %s; expected %s\n", diagnostic->message, diagnostic->expected);
+	ct_tool_diagnose(path, diagnostic);
+	fputc('\n', stderr);
 }
 
 static const char *status_reason(enum ctrace_status status)

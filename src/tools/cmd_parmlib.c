@@ -76,10 +76,8 @@ static void print_diagnostic(uint32_t reason, const struct ct_diagnostic *diagno
 {
 	const struct member *member = user;
 
-	ct_tool_print(stderr, member->path, strlen(member->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s (reason %02X %02X)\n", diagnostic->line,
-		diagnostic->column, diagnostic->message, diagnostic->expected, CTRACE_RC_REFUSED,
-		reason);
+	ct_tool_diagnose(member->path, diagnostic);
+	fprintf(stderr, " (reason %02X %02X)\n", CTRACE_RC_REFUSED, reason);
 }
 
 static void print_lines(const struct ct_buf *text)

@@ -50,9 +50,8 @@ static void print_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 	struct reload_arguments *arguments = user;
 
 	arguments->diagnostics++;
-	ct_tool_print(stderr, arguments->path, strlen(arguments->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
-		diagnostic->message, diagnostic->expected);
+	ct_tool_diagnose(arguments->path, diagnostic);
+	fputc('\n', stderr);
 }
 
 static bool file_check(struct reload_arguments *arguments, char absolute[PATH_MAX])

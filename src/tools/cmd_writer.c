@@ -37,9 +37,8 @@ static void procedure_diagnose(const struct ct_diagnostic *diagnostic, void *use
 {
 	const struct writer *writer = user;
 
-	ct_tool_print(stderr, writer->path, strlen(writer->path));
-	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
-		diagnostic->message, diagnostic->expected);
+	ct_tool_diagnose(writer->path, diagnostic);
+	fputc('\n', stderr);
 }
 
 static bool procedure_read(struct writer *writer)

@@ -23,10 +23,9 @@ static void member_note_first(uint32_t reason, const struct ct_diagnostic *diagn
 	if (first->is_known)
 		return;
 	first->is_known = true;
-	(void)ct_outcome_set(
-		first->out, CTRACE_RC_REFUSED, reason, "%s:%u:%u: %s%s%s", first->member,
-		diagnostic->line, diagnostic->column, diagnostic->message,
-		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
+	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, reason,
+			     "%s:%u:%u: " CT_DIAGNOSTIC_FORMAT, first->member, diagnostic->line,
+			     diagnostic->column, CT_DIAGNOSTIC_TEXT(diagnostic));
 }
 
 static uint32_t member_parse(const char *member, const struct ct_buf *text,

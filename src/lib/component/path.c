@@ -90,8 +90,8 @@ uint32_t ct_path_parse(const char *name, const char *sub, struct ct_path *out_pa
 
 		if (reason != 0)
 			return ct_outcome_set(out, CTRACE_RC_REFUSED, reason,
-					      "SUB, column %u: %s; expected %s", diagnostic.column,
-					      diagnostic.message, diagnostic.expected);
+					      "SUB, column %u: " CT_DIAGNOSTIC_FORMAT,
+					      diagnostic.column, CT_DIAGNOSTIC_TEXT(&diagnostic));
 	}
 	ct_path_build(name, &parsed, out_path);
 	return CTRACE_RC_OK;

@@ -55,24 +55,15 @@ static enum ctrace_status config_diagnose(const struct parser *parser, const cha
 					  const char *what, struct ct_span word,
 					  const char *suggestion, const char *expected)
 {
-	struct ct_diagnostic *diagnostic = parser->diagnostic;
-	struct ct_buf text;
-
-	if (diagnostic == NULL)
+	if (parser->diagnostic == NULL)
 		return CTRACE_SYNTAX_ERROR;
-	diagnostic->line = 0;
-	diagnostic->column = (unsigned)(at - parser->line) + 1;
-	ct_buf_init(&text);
-	ct_buf_add_text(&text, what);
-	if (word.at != NULL) {
-		ct_buf_add_char(&text, ' ');
-		ct_span_quote(&text, word, WORD_SHOWN);
-	}
-	if (suggestion != NULL)
-		ct_buf_add_format(&text, " (did you mean %s?)", suggestion);
-	(void)snprintf(diagnostic->message, sizeof diagnostic->message, "%s", ct_buf_text(&text));
-	(void)snprintf(diagnostic->expected, sizeof diagnostic->expected, "%s", expected);
-	ct_buf_fini(&text);
+	parser->diagnostic->line = 0;
+	parser->diagnostic->column = (unsigned)(at - parser->line) + 1;
+	ct_diagnostic_set(parser->diagnostic, &(struct ct_finding){ .before = what,
+								    .word = word,
+								    .meant = suggestion,
+								    .expected = expected,
+								    .shown = WORD_SHOWN });
 	return CTRACE_SYNTAX_ERROR;
 }
 

@@ -9,7 +9,6 @@
  */
 #include "lib/emit/emit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "format/format.h"
@@ -55,18 +54,13 @@ static enum ct_property_finding finding_wrong(struct ct_diagnostic *out, const c
 {
 	const char *suggestion = words.are_levels ? ct_suggest_level(word, true)
 						  : ct_suggest(word, words.items, words.count);
-	struct ct_buf text;
 
-	ct_buf_init(&text);
-	ct_buf_add_text(&text, what);
-	ct_buf_add_char(&text, ' ');
-	ct_span_quote(&text, word, WORD_SHOWN);
-	if (suggestion != NULL)
-		ct_buf_add_format(&text, " (did you mean %s?)", suggestion);
 	*out = (struct ct_diagnostic){ .column = 1 };
-	(void)snprintf(out->message, sizeof out->message, "%s", ct_buf_text(&text));
-	(void)snprintf(out->expected, sizeof out->expected, "%s", expected);
-	ct_buf_fini(&text);
+	ct_diagnostic_set(out, &(struct ct_finding){ .before = what,
+						     .word = word,
+						     .meant = suggestion,
+						     .expected = expected,
+						     .shown = WORD_SHOWN });
 	return CT_PROPERTY_WRONG;
 }
 

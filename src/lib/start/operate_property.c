@@ -272,7 +272,7 @@ static bool is_good_value(const struct ct_command *command, struct ct_buf *messa
 	if (command->verb != CT_VERB_EMITTER_PROPERTY ||
 	    ct_config_check_property(command, &diagnostic) != CT_PROPERTY_WRONG)
 		return true;
-	ct_buf_add_format(message, "%s; expected %s", diagnostic.message, diagnostic.expected);
+	ct_buf_add_format(message, CT_DIAGNOSTIC_FORMAT, CT_DIAGNOSTIC_TEXT(&diagnostic));
 	return false;
 }
 

@@ -89,10 +89,10 @@ static bool field_refuse(struct parser *parser, struct ct_span word)
 		names[i] = fields[i].name;
 	return ct_filter_diagnose(
 		&parser->scan,
-		&(struct ct_filter_diagnostic){ .word = word,
-						.what = "is no field of an event",
-						.meant = ct_suggest(word, names, CT_COUNT(fields)),
-						.expected = FIELD_NAMES });
+		&(struct ct_finding){ .word = word,
+				      .what = "is no field of an event",
+				      .meant = ct_suggest(word, names, CT_COUNT(fields)),
+				      .expected = FIELD_NAMES });
 }
 
 /* "data3" is the third item of an event whose items have no names. */

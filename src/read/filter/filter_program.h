@@ -158,14 +158,8 @@ struct ct_span ct_filter_scan_name(struct ct_filter_scan *scan);
 bool ct_filter_scan_literal(struct ct_filter_scan *scan, struct ct_literal *out);
 /* Scans hexadecimal digits, with or without 0x. */
 bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out);
-/* `"word" what (did you mean meant?)`; expected may be NULL.  All return false. */
-struct ct_filter_diagnostic {
-	struct ct_span word; /* shown without its quotation marks */
-	const char *what;
-	const char *meant; /* or NULL */
-	const char *expected;
-};
-bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_filter_diagnostic *diagnostic);
+/* The word is shown without its quotation marks; expected may be NULL.  All return false. */
+bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_finding *finding);
 bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what,
 			     const char *expected);
 bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,

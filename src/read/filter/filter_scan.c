@@ -8,50 +8,46 @@
  */
 #include "read/filter/filter_program.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* -----------------------------------------------------------------------------------------------
  * Diagnostics: only the first is kept, since later ones may be its consequences
  */
 
-bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
-			   const char *expected)
+static bool scan_diagnose(struct ct_filter_scan *scan, const char *at,
+			  const struct ct_finding *finding)
 {
 	if (scan->status != CTRACE_OK)
 		return false;
 	scan->status = CTRACE_SYNTAX_ERROR;
 	*scan->diagnostic = (struct ct_diagnostic){ .column = (unsigned)(at - scan->text) + 1 };
-	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", message);
-	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
-		       expected != NULL ? expected : "");
+	ct_diagnostic_set(scan->diagnostic, finding);
 	return false;
 }
 
-bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_filter_diagnostic *diagnostic)
+bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
+			   const char *expected)
 {
-	struct ct_span word = diagnostic->word;
-	struct ct_buf message;
+	return scan_diagnose(scan, at,
+			     &(struct ct_finding){ .what = message, .expected = expected });
+}
+
+bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_finding *finding)
+{
+	struct ct_finding bare = *finding;
+	struct ct_span word = finding->word;
 
 	if (word.size > 2 && (word.at[0] == '"' || word.at[0] == '\'') &&
 	    word.at[0] == word.at[word.size - 1])
-		word = (struct ct_span){ word.at + 1, word.size - 2 };
-	ct_buf_init(&message);
-	ct_span_quote(&message, word, CT_WORD_SHOWN);
-	ct_buf_add_format(&message, " %s", diagnostic->what);
-	if (diagnostic->meant != NULL)
-		ct_buf_add_format(&message, " (did you mean %s?)", diagnostic->meant);
-	(void)ct_filter_diagnose_at(scan, diagnostic->word.at, ct_buf_text(&message),
-				    diagnostic->expected);
-	ct_buf_fini(&message);
-	return false;
+		bare.word = (struct ct_span){ word.at + 1, word.size - 2 };
+	return scan_diagnose(scan, word.at, &bare);
 }
 
 bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what,
 			     const char *expected)
 {
-	return ct_filter_diagnose(scan, &(struct ct_filter_diagnostic){
-						.word = word, .what = what, .expected = expected });
+	return ct_filter_diagnose(
+		scan, &(struct ct_finding){ .word = word, .what = what, .expected = expected });
 }
 
 /* Returns the text that a message shows for the current position: a word, or one mark. */

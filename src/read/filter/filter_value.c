@@ -41,8 +41,8 @@ static bool check_level(struct values *values, struct ct_literal *literal)
 		return true;
 	}
 	return ct_filter_diagnose(
-		values->scan, &(struct ct_filter_diagnostic){
-				      .word = literal->span,
+		values->scan,
+		&(struct ct_finding){ .word = literal->span,
 				      .what = "is no level",
 				      .meant = ct_suggest_level(text, false),
 				      .expected = "debug, info, warn, error, fatal or 0 to 4" });

@@ -76,10 +76,10 @@ static bool expression_check(const char *path, const struct line *line, const ch
 	ct_filter_destroy(filter);
 	if (status == CTRACE_OK)
 		return true;
-	ct_buf_add_format(out_message, "%s:%u: group %.*s, column %u of the expression: %s%s%s",
+	ct_buf_add_format(out_message,
+			  "%s:%u: group %.*s, column %u of the expression: " CT_DIAGNOSTIC_FORMAT,
 			  path, line->number, (int)line->name_size, line->name, diagnostic.column,
-			  diagnostic.message, diagnostic.expected[0] != '\0' ? "; expected " : "",
-			  diagnostic.expected);
+			  CT_DIAGNOSTIC_TEXT(&diagnostic));
 	return false;
 }
 

@@ -44,8 +44,8 @@ static void command_diagnose(struct ipcs *ipcs, const char *text, size_t size,
 	fputs("ctrace ipcs: ", stderr);
 	if (diagnostic->line > 1 || ipcs->is_file)
 		fprintf(stderr, "line %u, ", diagnostic->line + (ipcs->is_file ? ipcs->line : 0));
-	fprintf(stderr, "column %u: %s; expected %s\n    ", diagnostic->column, diagnostic->message,
-		diagnostic->expected);
+	fprintf(stderr, "column %u: " CT_DIAGNOSTIC_FORMAT "\n    ", diagnostic->column,
+		CT_DIAGNOSTIC_TEXT(diagnostic));
 	(void)ct_tool_print(stderr, line.at, line.size);
 	fprintf(stderr, "\n    %*s^\n",
 		ct_tool_print(NULL, line.at, before < line.size ? before : line.size), "");

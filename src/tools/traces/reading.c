@@ -59,11 +59,8 @@ static void catalog_diagnose(const char *path, const struct ct_diagnostic *diagn
 	const struct reading *reading = user;
 
 	print_line(reading);
-	ct_tool_print(stderr, path, strlen(path));
-	if (diagnostic->line != 0)
-		fprintf(stderr, ":%u:%u", diagnostic->line, diagnostic->column);
-	fprintf(stderr, ": %s%s%s\n", diagnostic->message,
-		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
+	ct_tool_diagnose(path, diagnostic);
+	fputc('\n', stderr);
 }
 
 static bool catalog_need(struct reading *reading)
@@ -162,8 +159,8 @@ static void filter_diagnose(const struct reading *reading, const char *expressio
 	int column = 0;
 
 	print_line(reading);
-	fprintf(stderr, "filter, column %u: %s%s%s\n    ", diagnostic->column, diagnostic->message,
-		diagnostic->expected[0] != '\0' ? "; expected " : "", diagnostic->expected);
+	fprintf(stderr, "filter, column %u: " CT_DIAGNOSTIC_FORMAT "\n    ", diagnostic->column,
+		CT_DIAGNOSTIC_TEXT(diagnostic));
 	(void)ct_tool_print(stderr, expression, strlen(expression));
 	if (diagnostic->column > 0 && diagnostic->column - 1 <= strlen(expression))
 		column = ct_tool_print(NULL, expression, diagnostic->column - 1);
