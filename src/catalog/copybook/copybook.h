@@ -19,16 +19,12 @@
 /* of one record; more are left out, and ct_copybook_decode() returns false */
 #define CT_RECORD_FIELDS_SHOWN 65536u
 
-/* ---- dialect.c: compilers differ about the same text.  "default" (also "gnucobol"), "mf", "ibm";
- * returns false for others. */
+/* Compilers differ about the same text. */
 enum ct_dialect {
 	CT_DIALECT_DEFAULT, /* cobc -std=default: COMP takes 1, 2, 4 or 8 bytes */
 	CT_DIALECT_MF,      /* cobc -std=mf: COMP and COMP-5 take 1 to 8, as few as do */
-	CT_DIALECT_IBM,     /* cobc -std=ibm: COMP takes 2, 4 or 8 */
-	CT_DIALECT_COUNT
+	CT_DIALECT_IBM      /* cobc -std=ibm: COMP takes 2, 4 or 8 */
 };
-bool ct_dialect_parse(const char *text, size_t size, enum ct_dialect *out_dialect);
-const char *ct_dialect_name(enum ct_dialect dialect);
 
 struct ct_copybook_options {
 	/* directories for COPY, separated by colons, searched after the copybook's own; or NULL */

@@ -2,14 +2,111 @@
  * copybook_clause.c - the clauses of an entry, between its name and its period.
  *
  * Called by copybook_entry.c.  Each clause is a row of one table, with a function that reads the
- * words behind its name.  Clauses come in any order.  They describe one item only: names of other
- * fields and of types are kept as words, and resolved when the item is in the tree.
+ * words behind its name; each word of USAGE, which may be left out, is a row of another.  Clauses
+ * come in any order.  They describe one item only: names of other fields and of types are kept as
+ * words, and resolved when the item is in the tree.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "catalog/copybook/copybook_private.h"
 
 #include <stdio.h>
+
+/* ---- USAGE: the encoding of a field's bytes */
+
+static const struct usage {
+	const char *word;
+	enum ct_usage usage;
+	uint8_t integer_size;
+	bool is_unsigned;
+} usages[] = {
+	{ "DISPLAY", CT_USAGE_DISPLAY, 0, false },
+	{ "NATIONAL", CT_USAGE_DISPLAY, 0, false },
+	{ "DISPLAY-1", CT_USAGE_DISPLAY, 0, false },
+	{ "COMP", CT_USAGE_BINARY, 0, false },
+	{ "COMPUTATIONAL", CT_USAGE_BINARY, 0, false },
+	{ "COMP-4", CT_USAGE_BINARY, 0, false },
+	{ "COMPUTATIONAL-4", CT_USAGE_BINARY, 0, false },
+	{ "BINARY", CT_USAGE_BINARY, 0, false },
+	{ "COMP-5", CT_USAGE_NATIVE, 0, false },
+	{ "COMPUTATIONAL-5", CT_USAGE_NATIVE, 0, false },
+	{ "COMP-X", CT_USAGE_COMP_X, 0, false },
+	{ "COMPUTATIONAL-X", CT_USAGE_COMP_X, 0, false },
+	{ "COMP-3", CT_USAGE_PACKED, 0, false },
+	{ "COMPUTATIONAL-3", CT_USAGE_PACKED, 0, false },
+	{ "PACKED-DECIMAL", CT_USAGE_PACKED, 0, false },
+	{ "COMP-6", CT_USAGE_PACKED_UNSIGNED, 0, false },
+	{ "COMPUTATIONAL-6", CT_USAGE_PACKED_UNSIGNED, 0, false },
+	{ "COMP-1", CT_USAGE_FLOAT, 0, false },
+	{ "COMPUTATIONAL-1", CT_USAGE_FLOAT, 0, false },
+	{ "FLOAT-SHORT", CT_USAGE_FLOAT, 0, false },
+	{ "FLOAT-BINARY-32", CT_USAGE_FLOAT, 0, false },
+	{ "COMP-2", CT_USAGE_DOUBLE, 0, false },
+	{ "COMPUTATIONAL-2", CT_USAGE_DOUBLE, 0, false },
+	{ "FLOAT-LONG", CT_USAGE_DOUBLE, 0, false },
+	{ "FLOAT-BINARY-64", CT_USAGE_DOUBLE, 0, false },
+	{ "INDEX", CT_USAGE_INDEX, 0, false },
+	{ "POINTER", CT_USAGE_POINTER, 0, false },
+	{ "PROCEDURE-POINTER", CT_USAGE_POINTER, 0, false },
+	{ "PROGRAM-POINTER", CT_USAGE_POINTER, 0, false },
+	{ "FUNCTION-POINTER", CT_USAGE_POINTER, 0, false },
+	{ "BINARY-CHAR", CT_USAGE_INTEGER, 1, false },
+	{ "BINARY-SHORT", CT_USAGE_INTEGER, 2, false },
+	{ "BINARY-LONG", CT_USAGE_INTEGER, 4, false },
+	{ "BINARY-INT", CT_USAGE_INTEGER, 4, false },
+	{ "BINARY-DOUBLE", CT_USAGE_INTEGER, 8, false },
+	{ "BINARY-LONG-LONG", CT_USAGE_INTEGER, 8, false },
+	{ "BINARY-C-LONG", CT_USAGE_INTEGER, 8, false },
+	{ "SIGNED-SHORT", CT_USAGE_INTEGER, 2, false },
+	{ "SIGNED-INT", CT_USAGE_INTEGER, 4, false },
+	{ "SIGNED-LONG", CT_USAGE_INTEGER, 8, false },
+	{ "UNSIGNED-SHORT", CT_USAGE_INTEGER, 2, true },
+	{ "UNSIGNED-INT", CT_USAGE_INTEGER, 4, true },
+	{ "UNSIGNED-LONG", CT_USAGE_INTEGER, 8, true },
+};
+
+static const struct usage *usage_find(const struct ct_token *word)
+{
+	for (size_t i = 0; i < CT_COUNT(usages); i++)
+		if (ct_token_is(word, usages[i].word))
+			return &usages[i];
+	return NULL;
+}
+
+static bool usage_accept(struct ct_entry_parser *parser, struct ct_item *item)
+{
+	const struct usage *usage = usage_find(ct_entry_peek(parser));
+
+	if (usage == NULL)
+		return false;
+	parser->at++;
+	item->usage = (uint8_t)usage->usage;
+	item->integer_size = usage->integer_size;
+	if (usage->usage == CT_USAGE_INTEGER) {
+		item->form.is_signed = !usage->is_unsigned;
+		if (ct_entry_accept(parser, "UNSIGNED"))
+			item->form.is_signed = false;
+		else
+			(void)ct_entry_accept(parser, "SIGNED");
+	}
+	return true;
+}
+
+static enum ctrace_status take_usage(struct ct_entry_parser *parser, struct ct_item *item)
+{
+	(void)ct_entry_accept(parser, "IS");
+	if (usage_accept(parser, item))
+		return CTRACE_OK;
+	if (ct_entry_peek(parser)->kind != CT_TOKEN_WORD)
+		return ct_entry_fail(
+			parser, ct_entry_peek(parser),
+			"DISPLAY, COMP, COMP-3, COMP-5, INDEX, POINTER or the name of a type",
+			"USAGE %s");
+	parser->type = *ct_entry_next(parser);
+	return CTRACE_OK;
+}
+
+/* ---- clauses */
 
 typedef enum ctrace_status clause(struct ct_entry_parser *parser, struct ct_item *item);
 
@@ -221,7 +318,7 @@ static const struct {
 	clause *take;
 } clauses[] = {
 	{ "REDEFINES", take_redefines }, { "PIC", take_picture },
-	{ "PICTURE", take_picture },     { "USAGE", ct_usage_clause },
+	{ "PICTURE", take_picture },     { "USAGE", take_usage },
 	{ "SIGN", take_sign },           { "LEADING", take_leading },
 	{ "TRAILING", take_trailing },   { "OCCURS", take_occurs },
 	{ "DEPENDING", take_depending }, { "INDEXED", take_names },
@@ -237,6 +334,20 @@ static const struct {
 	{ "SAME", take_type },
 };
 
+uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token *name)
+{
+	uint32_t hash = ct_name_hash(name->at, name->size);
+
+	for (uint32_t i = copybook->item_count; i-- > 0;) {
+		const struct ct_item *item = &copybook->items[i];
+
+		if (item->parent == CT_NO_ITEM && item->name_hash == hash &&
+		    ct_name_equal(item->name, item->name_size, name->at, name->size))
+			return i;
+	}
+	return CT_NO_ITEM;
+}
+
 static clause *clause_find(const struct ct_token *word)
 {
 	for (size_t i = 0; i < CT_COUNT(clauses); i++)
@@ -247,23 +358,23 @@ static clause *clause_find(const struct ct_token *word)
 
 bool ct_clause_is(const struct ct_token *word)
 {
-	return clause_find(word) != NULL || ct_usage_is(word);
+	return clause_find(word) != NULL || usage_find(word) != NULL;
 }
 
 static enum ctrace_status clause_fail(struct ct_entry_parser *parser)
 {
-	const char *words[CT_COUNT(clauses) + CT_USAGE_WORDS];
+	const char *words[CT_COUNT(clauses) + CT_COUNT(usages)];
 	const struct ct_token *word = ct_entry_peek(parser);
 	const char *nearest;
 	char expected[64];
-	size_t count;
 
 	if (word->kind == CT_TOKEN_END)
 		return ct_entry_fail(parser, word, "a period", "the last entry does not end");
 	for (size_t i = 0; i < CT_COUNT(clauses); i++)
 		words[i] = clauses[i].word;
-	count = CT_COUNT(clauses) + ct_usage_words(&words[CT_COUNT(clauses)]);
-	nearest = ct_suggest((struct ct_span){ word->at, word->size }, words, count);
+	for (size_t i = 0; i < CT_COUNT(usages); i++)
+		words[CT_COUNT(clauses) + i] = usages[i].word;
+	nearest = ct_suggest((struct ct_span){ word->at, word->size }, words, CT_COUNT(words));
 	if (nearest != NULL)
 		(void)snprintf(expected, sizeof expected, "%s?", nearest);
 	return ct_entry_fail(parser, word,
@@ -284,7 +395,7 @@ enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser, struct ct_ite
 		if (take != NULL) {
 			parser->at++;
 			status = take(parser, item);
-		} else if (!ct_usage_accept(parser, item)) {
+		} else if (!usage_accept(parser, item)) {
 			type = word->kind == CT_TOKEN_WORD ? ct_type_find(parser->copybook, word)
 							   : CT_NO_ITEM;
 			if (type == CT_NO_ITEM || !parser->copybook->items[type].is_type)

@@ -35,22 +35,11 @@ static char char_upper(char c)
 	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
 }
 
-static bool picture_parse_number(const char *from, size_t size, uint64_t *out)
-{
-	*out = 0;
-	for (size_t i = 0; i < size; i++) {
-		if (from[i] < '0' || from[i] > '9' || *out > CT_RECORD_LIMIT)
-			return false;
-		*out = *out * 10 + (uint64_t)(from[i] - '0');
-	}
-	return size > 0;
-}
-
 /* Reads (5) or (NAME) behind a symbol. */
 static bool picture_take_count(struct reading *reading, uint64_t *out_count)
 {
 	const char *from, *to;
-	int64_t value;
+	int64_t value = 0;
 
 	*out_count = 1;
 	if (reading->at >= reading->size || reading->text[reading->at] != '(')
@@ -60,16 +49,13 @@ static bool picture_take_count(struct reading *reading, uint64_t *out_count)
 	if (to == NULL)
 		return picture_fail(reading, "the picture lacks a closing parenthesis",
 				    "a number and )");
-	if (!picture_parse_number(from, (size_t)(to - from), out_count)) {
-		if (reading->context->find == NULL ||
-		    !reading->context->find(reading->context->user, from, (size_t)(to - from),
-					    &value) ||
-		    value < 0)
-			return picture_fail(
-				reading, "the picture repeats a symbol an unknown number of times",
-				"a number, or a level 78 with one");
-		*out_count = (uint64_t)value;
-	}
+	if (!ct_integer_parse(from, (size_t)(to - from), &value) &&
+	    (!reading->context->find(reading->context->user, from, (size_t)(to - from), &value) ||
+	     value < 0))
+		return picture_fail(reading,
+				    "the picture repeats a symbol an unknown number of times",
+				    "a number, or a level 78 with one");
+	*out_count = (uint64_t)value;
 	if (*out_count == 0 || *out_count > CT_RECORD_LIMIT)
 		return picture_fail(reading, "the picture repeats a symbol too often or not at all",
 				    "1 to 268435456");

@@ -2,24 +2,17 @@
  * catalog/copybook/copybook_private.h - shared by the pieces of the copybook reader: from lines to
  * tokens to entries to a layout.
  *
- *     copybook_scan.c     words and literals of each line             text -> tokens
- *         copybook_format.c           fixed or free, and what is in which column
- *         copybook_copy.c             COPY: another file's tokens
- *     copybook_replace.c  COPY ... REPLACING, REPLACE                 tokens -> tokens
- *     copybook_word.c     words, literals and periods                 tokens -> words
- *     copybook_entry.c    levels and names; the rest is in:           words -> items
- *         copybook_cursor.c           the next word, and the report when it is wrong
- *         copybook_program.c          divisions and paragraphs around data
- *         copybook_constant.c         levels 78, with copybook_sum.c for arithmetic
- *         copybook_clause.c           clauses, with copybook_usage.c for USAGE
- *         copybook_condition_entry.c  levels 88, with copybook_literal.c for values
- *         copybook_tree.c             parents and children
- *         copybook_type.c             TYPEDEF
- *     copybook_picture.c    pictures                                  a word -> class, size, digits
- *     copybook_layout.c     sizes, positions, DEPENDING ON            items -> their positions
- *     copybook_number.c     numbers                                   bytes -> digits -> text
- *     copybook_condition.c  levels 88                                 a value -> names that hold
- *     copybook_decode.c     a record, field by field                  bytes -> fields
+ *     copybook_scan.c       words and literals of each line        text -> tokens
+ *     copybook_copy.c       COPY and REPLACE                       tokens -> tokens
+ *     copybook_token.c      words, literals and periods            tokens -> words
+ *     copybook_entry.c      levels, names, and the tree of items   words -> items
+ *         copybook_clause.c     clauses, and the words of USAGE
+ *         copybook_picture.c    pictures                           a word -> class, size, digits
+ *         copybook_value.c      literals, and constants (78)
+ *     copybook_layout.c     sizes, positions, DEPENDING ON         items -> their positions
+ *     copybook_condition.c  levels 88                              a value -> names that hold
+ *     copybook_number.c     numbers                                bytes -> digits -> text
+ *     copybook_decode.c     a record, field by field               bytes -> fields
  *
  * copybook.c calls them in that order, on the thread that reads the catalogue; all of them use
  * copybook_token.c.  Besides these files, catalog_record.c includes this.
@@ -29,6 +22,7 @@
 #ifndef CT_CATALOG_COPYBOOK_COPYBOOK_PRIVATE_H
 #define CT_CATALOG_COPYBOOK_COPYBOOK_PRIVATE_H
 
+#include "base/hash_table.h"
 #include "catalog/copybook/copybook.h"
 
 #define CT_COPY_DEPTH 16u                         /* of COPY in COPY */
@@ -40,8 +34,6 @@
 #define CT_RECORD_LIMIT ((uint64_t)1 << 28) /* bytes; GnuCOBOL has the same */
 #define CT_NUMBER_DIGITS 38u
 #define CT_NO_ITEM UINT32_MAX
-#define CT_CONSTANT_HEADS 1024u
-#define CT_USAGE_WORDS 64u /* room for all */
 
 /* ---- input */
 enum ct_token_kind {
@@ -93,63 +85,21 @@ char *ct_scan_text(struct ct_scan *scan, const char *text, size_t size);
 enum ctrace_status ct_tokens_add(struct ct_scan *scan, struct ct_tokens *tokens,
 				 const struct ct_token *token) CT_MUST_USE;
 void ct_tokens_fini(struct ct_tokens *tokens);
+/* Joins tokens to words; the last one is CT_TOKEN_END. */
+enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens,
+				 struct ct_tokens *out) CT_MUST_USE;
 
 /* ---- copybook_scan.c: scans a file, which is open[depth], and the files that it copies. */
 enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const char *text,
 				   size_t size, struct ct_tokens *out) CT_MUST_USE;
 
-/* ---- copybook_format.c: from and to delimit a line: its first byte, and the byte behind its
- * last. */
-#define CT_MARK_COLUMN 7u   /* from 1 */
-#define CT_RIGHT_COLUMN 72u /* last of the text */
-struct ct_format {
-	bool is_fixed, has_right_margin;
-};
-struct ct_format ct_format_find(const char *text, const char *end); /* of a whole file */
-/* Returns the byte in a column; the end of a shorter line. */
-const char *ct_format_column(const char *from, const char *to, unsigned column);
-const char *ct_format_line_end(const char *from, const char *end);
-const char *ct_format_skip_blanks(const char *from, const char *to);
-const char *ct_format_trim(const char *from, const char *to);
-/* $SET and >>SOURCE, in any column */
-bool ct_format_is_directive(const char *first, const char *to);
-/* Executes the directive, which begins with $ or >>. */
-enum ctrace_status ct_format_direct(struct ct_scan *scan, struct ct_format *format,
-				    const struct ct_token *place, const char *from,
-				    const char *to) CT_MUST_USE;
-
-/* ---- copybook_copy.c: replaces each COPY by the tokens of its file. */
+/* ---- copybook_copy.c */
+/* Replaces each COPY by the tokens of its file. */
 enum ctrace_status ct_copy_expand(struct ct_scan *scan, const struct ct_tokens *own,
 				  struct ct_tokens *out) CT_MUST_USE;
-
-/* ---- copybook_replace.c */
-struct ct_replacement {
-	struct ct_tokens from, to;
-	enum { CT_REPLACE_WHOLE, CT_REPLACE_LEADING, CT_REPLACE_TRAILING } part;
-};
-struct ct_replacements {
-	struct ct_replacement *at;
-	size_t count, capacity;
-};
-/* Parses pairs of `from BY to` from *at to behind the period. */
-enum ctrace_status ct_replacements_parse(struct ct_scan *scan, const struct ct_tokens *tokens,
-					 size_t *at, struct ct_replacements *out) CT_MUST_USE;
-void ct_replacements_fini(struct ct_replacements *replacements);
-enum ctrace_status ct_replace(struct ct_scan *scan, const struct ct_tokens *tokens,
-			      const struct ct_replacements *replacements,
-			      struct ct_tokens *out) CT_MUST_USE;
 /* Executes the REPLACE statements in the tokens. */
 enum ctrace_status ct_replace_statements(struct ct_scan *scan, const struct ct_tokens *tokens,
 					 struct ct_tokens *out) CT_MUST_USE;
-/* Returns the index behind the closing == of a pseudo-text that opens at `at`; 0: it opens none, or
- * is not closed. */
-size_t ct_pseudo_text_end(const struct ct_tokens *tokens, size_t at);
-/* Returns the index behind the tokens without blanks between them. */
-size_t ct_run_end(const struct ct_tokens *tokens, size_t at);
-
-/* ---- copybook_word.c: the last one is CT_TOKEN_END. */
-enum ctrace_status ct_words_make(struct ct_scan *scan, const struct ct_tokens *tokens,
-				 struct ct_tokens *out) CT_MUST_USE;
 
 /* ---- output */
 enum ct_usage {
@@ -249,7 +199,7 @@ struct ct_copybook {
 /* ---- copybook_picture.c */
 typedef bool ct_constant_find(void *user, const char *name, size_t size, int64_t *out_value);
 struct ct_picture_context {
-	ct_constant_find *find; /* X(NAME); or NULL */
+	ct_constant_find *find; /* X(NAME) */
 	void *user;
 	char currency;
 };
@@ -267,16 +217,13 @@ enum ctrace_status ct_entries_parse(struct ct_scan *scan, const struct ct_tokens
 /* Shared by the pieces of the entry parser: the position, and the results so far. */
 struct ct_constant {
 	struct ct_token name;
-	uint32_t hash;
-	uint32_t next; /* index plus one of the next constant with these hash bits; 0: none */
 	bool is_known, is_number;
 	int64_t number;
 	struct ct_literal literal;
 };
 struct ct_constants {
 	struct ct_constant *at;
-	uint32_t count, capacity;
-	uint32_t heads[CT_CONSTANT_HEADS]; /* of chains, as in next */
+	struct ct_hash_table table; /* of them, by name */
 };
 struct ct_entry_parser {
 	struct ct_scan *scan;
@@ -290,7 +237,7 @@ struct ct_entry_parser {
 	struct ct_token type, redefines; /* of the current entry; size 0: none */
 };
 
-/* ---- copybook_cursor.c */
+/* ---- copybook_token.c: the next word, and the report when it is the wrong one. */
 const struct ct_token *ct_entry_peek(const struct ct_entry_parser *parser);
 const struct ct_token *ct_entry_next(struct ct_entry_parser *parser);
 /* skips the word if it is next */
@@ -304,15 +251,11 @@ void ct_entry_skip(struct ct_entry_parser *parser);
 enum ctrace_status ct_entry_fail(struct ct_entry_parser *parser, const struct ct_token *place,
 				 const char *expected, const char *what) CT_MUST_USE;
 
-/* ---- copybook_sum.c: returns false when it is no number of 64 bits. */
-bool ct_integer_parse(const char *text, size_t size, int64_t *out); /* digits only */
-bool ct_sum_calculate(const char *text, size_t size, ct_constant_find *find, void *user,
-		      int64_t *out);
-
-/* ---- copybook_constant.c */
-/* or NULL */
-const struct ct_constant *ct_constants_find(const struct ct_constants *constants, const char *name,
-					    size_t size);
+/* ---- copybook_value.c */
+/* digits only; returns false when it is no number of 64 bits */
+bool ct_integer_parse(const char *text, size_t size, int64_t *out);
+enum ctrace_status ct_literal_take(struct ct_entry_parser *parser,
+				   struct ct_literal *out) CT_MUST_USE;
 /* a ct_constant_find */
 bool ct_constants_number(void *constants, const char *name, size_t size, int64_t *out_value);
 void ct_constants_fini(struct ct_constants *constants);
@@ -323,54 +266,13 @@ enum ctrace_status ct_constants_take(struct ct_entry_parser *parser,
 enum ctrace_status ct_constants_integer(struct ct_entry_parser *parser, const char *expected,
 					uint32_t *out) CT_MUST_USE;
 
-/* ---- copybook_literal.c */
-bool ct_literal_is_number(const struct ct_token *word);
-/* returns false when there is none */
-bool ct_literal_take_figurative(struct ct_entry_parser *parser, struct ct_literal *out);
-enum ctrace_status ct_literal_take(struct ct_entry_parser *parser,
-				   struct ct_literal *out) CT_MUST_USE;
-
-/* ---- copybook_usage.c */
-bool ct_usage_is(const struct ct_token *word);
-/* returns false when the next word is none */
-bool ct_usage_accept(struct ct_entry_parser *parser, struct ct_item *item);
-/* behind USAGE */
-enum ctrace_status ct_usage_clause(struct ct_entry_parser *parser,
-				   struct ct_item *item) CT_MUST_USE;
-/* returns their number; for suggestions */
-size_t ct_usage_words(const char *out_words[CT_USAGE_WORDS]);
-
 /* ---- copybook_clause.c */
 bool ct_clause_is(const struct ct_token *word); /* a word that begins a clause is no name */
+/* returns the last item of that name, or CT_NO_ITEM */
+uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token *name);
 /* Reads all clauses, up to behind the period. */
 enum ctrace_status ct_clauses_take(struct ct_entry_parser *parser,
 				   struct ct_item *item) CT_MUST_USE;
-
-/* ---- copybook_condition_entry.c: reads up to behind the period, for the last item in the tree. */
-enum ctrace_status ct_condition_take(struct ct_entry_parser *parser,
-				     const struct ct_token *name) CT_MUST_USE;
-
-/* ---- copybook_tree.c */
-enum ctrace_status ct_tree_reserve(struct ct_entry_parser *parser, uint32_t more,
-				   const struct ct_token *place) CT_MUST_USE;
-/* closes the items that cannot be parents of this level */
-void ct_tree_close(struct ct_entry_parser *parser, uint8_t level);
-/* adds it to the last open item */
-enum ctrace_status ct_tree_add(struct ct_entry_parser *parser, struct ct_item *item) CT_MUST_USE;
-/* Adds a record with the name of the file, for fields outside of any record. */
-enum ctrace_status ct_tree_add_record(struct ct_entry_parser *parser,
-				      const struct ct_token *place) CT_MUST_USE;
-/* Finds what this item redefines: parser->redefines. */
-enum ctrace_status ct_tree_redefine(struct ct_entry_parser *parser, uint32_t index) CT_MUST_USE;
-
-/* ---- copybook_type.c */
-/* returns the last of that name, or CT_NO_ITEM */
-uint32_t ct_type_find(const struct ct_copybook *copybook, const struct ct_token *name);
-/* Copies the attributes of parser->type to this item, the last one. */
-enum ctrace_status ct_type_apply(struct ct_entry_parser *parser, uint32_t index) CT_MUST_USE;
-
-/* ---- copybook_program.c: returns false when the word is not of a program. */
-bool ct_program_skip(struct ct_entry_parser *parser);
 
 /* ---- copybook_layout.c: positions, sizes, conditions and counters of a record. */
 enum ctrace_status ct_layout_make(struct ct_scan *scan, struct ct_copybook *copybook,
@@ -397,6 +299,9 @@ uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_it
 			  const uint8_t *bytes);
 
 /* ---- copybook_condition.c */
+/* Reads up to behind the period, for the last item in the tree. */
+enum ctrace_status ct_condition_take(struct ct_entry_parser *parser,
+				     const struct ct_token *name) CT_MUST_USE;
 enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook *copybook,
 					struct ct_item *item) CT_MUST_USE;
 /* number: the bytes as a number, or NULL if they are none. */

@@ -1,9 +1,11 @@
 /*
  * copybook_scan.c - splits the lines of a copybook, and of those that it copies, into tokens.
  *
- * The first piece that copybook.c calls; copybook_copy.c calls it too. copybook_format.c finds the
- * text of a line; this file splits it into words, literals and single characters.  Words and
- * literals may continue on the next line.  The input is copied first, since tokens point into it.
+ * Called by copybook.c first, and by copybook_copy.c for each copied file.  Fixed format has its
+ * text in columns 8 to 72 and a mark in column 7; free format has neither.  The format of a file is
+ * guessed from its lines, unless a directive sets it.  Words and literals may continue on the next
+ * line.  The input is copied first, since tokens point into it.  `from` and `to` delimit a line:
+ * its first byte, and the byte behind its last, which is never read.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +13,165 @@
 
 #include <string.h>
 
+/* ---- fixed or free */
+
+#define TAB_WIDTH 8u
+#define MARK_COLUMN 7u   /* from 1 */
+#define RIGHT_COLUMN 72u /* last of the text */
+
+struct format {
+	bool is_fixed, has_right_margin;
+};
+
+/* Returns the byte in a column; the end of a shorter line. */
+static const char *line_column(const char *from, const char *to, unsigned column)
+{
+	unsigned now = 1;
+
+	while (from < to && now < column) {
+		now = *from == '\t' ? (now - 1) / TAB_WIDTH * TAB_WIDTH + TAB_WIDTH + 1 : now + 1;
+		from++;
+	}
+	return from;
+}
+
+static const char *line_find_end(const char *from, const char *end)
+{
+	const char *to = memchr(from, '\n', (size_t)(end - from));
+
+	return to != NULL ? to : end;
+}
+
+static const char *line_skip_blanks(const char *from, const char *to)
+{
+	while (from < to && ct_is_blank(*from))
+		from++;
+	return from;
+}
+
+static const char *line_trim(const char *from, const char *to)
+{
+	while (to > from && (ct_is_blank(to[-1]) || to[-1] == '\0'))
+		to--;
+	return to;
+}
+
+static bool char_is_mark(char c)
+{
+	return c != '\0' && strchr(" *-/Dd$", c) != NULL;
+}
+
+/* Can columns 1 to 6 be a line number or a tag?  "01 REC" cannot. */
+static bool line_has_sequence(const char *from, const char *to)
+{
+	from = line_skip_blanks(from, to);
+	to = line_trim(from, to);
+	for (; from < to; from++)
+		if (ct_is_blank(*from) || *from == '.' || *from == '*' || *from == '>' ||
+		    *from == '$')
+			return false;
+	return true;
+}
+
+/* $SET and >>SOURCE, in any column */
+static bool line_is_directive(const char *first, const char *to)
+{
+	if (to - first >= 3 && *first == '$')
+		return (first[1] | 0x20) >= 'a' && (first[1] | 0x20) <= 'z';
+	return to - first >= 2 && first[0] == '>' && first[1] == '>';
+}
+
+enum evidence { SAYS_NOTHING, SAYS_FIXED, SAYS_FREE };
+
+static enum evidence line_evidence(const char *from, const char *to)
+{
+	const char *mark = line_column(from, to, MARK_COLUMN);
+	const char *first = line_skip_blanks(from, to);
+
+	if (first == to || line_is_directive(first, to))
+		return SAYS_NOTHING;
+	if (mark == to) { /* shorter than the text area */
+		while (first < to && *first >= '0' && *first <= '9')
+			first++;
+		return first == to ? SAYS_NOTHING : SAYS_FREE;
+	}
+	if ((!char_is_mark(*mark) && *mark != '\t') || !line_has_sequence(from, mark))
+		return SAYS_FREE;
+	if (*mark == '*' && first == mark && mark + 1 < to && mark[1] == '>')
+		return SAYS_NOTHING;
+	return (!ct_is_blank(*mark) && first <= mark) || first < mark ? SAYS_FIXED : SAYS_NOTHING;
+}
+
+static bool line_runs_over(const char *from, const char *to)
+{
+	const char *last = line_column(from, to, RIGHT_COLUMN), *first = line_skip_blanks(from, to);
+
+	return to - last > 1 && !ct_is_blank(last[0]) && !ct_is_blank(last[1]) && *first != '*';
+}
+
+/* Guesses the format of a whole file. */
+static struct format format_find(const char *text, const char *end)
+{
+	unsigned fixed = 0, loose = 0;
+	bool is_wide = false; /* a word runs over the right margin */
+
+	for (const char *from = text; from < end;) {
+		const char *next = line_find_end(from, end);
+		const char *to = line_trim(from, next);
+		enum evidence evidence = line_evidence(from, to);
+
+		fixed += evidence == SAYS_FIXED;
+		loose += evidence == SAYS_FREE;
+		is_wide |= line_runs_over(from, to);
+		from = next < end ? next + 1 : end;
+	}
+	return (struct format){ .is_fixed = fixed > loose || (loose == 0 && !is_wide),
+				.has_right_margin = true };
+}
+
+static bool line_has_word(const char *from, const char *to, const char *word)
+{
+	size_t size = strlen(word);
+
+	for (; (size_t)(to - from) >= size; from++)
+		if (ct_name_is(from, size, word))
+			return true;
+	return false;
+}
+
+/* Executes the directive, which begins with $ or >>. */
+static enum ctrace_status format_direct(struct ct_scan *scan, struct format *format,
+					const struct ct_token *place, const char *from,
+					const char *to)
+{
+	from += *from == '$' ? 1 : 2;
+	from = line_skip_blanks(from, to);
+	if (line_has_word(from, to, "SOURCEFORMAT") ||
+	    (line_has_word(from, to, "SOURCE") && !line_has_word(from, to, "SET"))) {
+		if (line_has_word(from, to, "FREE")) {
+			format->is_fixed = false;
+		} else if (line_has_word(from, to, "FIXED") ||
+			   line_has_word(from, to, "VARIABLE")) {
+			format->is_fixed = true;
+			format->has_right_margin = !line_has_word(from, to, "VARIABLE");
+		}
+	} else if (to - from >= 2 && (ct_name_is(from, 2, "IF") || ct_name_is(from, 2, "EL") ||
+				      ct_name_is(from, 2, "EV"))) {
+		ct_scan_diagnose(scan, place, "the text that the condition leaves",
+				 "conditional compilation is not supported");
+		return CTRACE_SYNTAX_ERROR;
+	}
+	return CTRACE_OK;
+}
+
+/* ---- tokens */
+
 struct lines {
 	struct ct_scan *scan;
 	struct ct_tokens *out;
 	uint32_t file, line;
 	const char *line_from; /* first byte of the line, for columns */
-	struct ct_format format;
+	struct format format;
 	bool is_first_on_line;
 	char quote; /* of a literal that continues on the next line; or 0 */
 	struct ct_token literal;
@@ -47,7 +202,7 @@ static enum ctrace_status lines_take_directive(struct lines *lines, const char *
 {
 	struct ct_token place = lines_token(lines, CT_TOKEN_OTHER, from, from);
 
-	return ct_format_direct(lines->scan, &lines->format, &place, from, to);
+	return format_direct(lines->scan, &lines->format, &place, from, to);
 }
 
 static enum ctrace_status lines_add(struct lines *lines, struct ct_token token, bool is_spaced)
@@ -149,7 +304,7 @@ static void lines_pad_literal(struct lines *lines, const char *to)
 {
 	size_t column = (size_t)(to - lines->line_from);
 
-	for (; lines->format.has_right_margin && column < CT_RIGHT_COLUMN; column++)
+	for (; lines->format.has_right_margin && column < RIGHT_COLUMN; column++)
 		ct_buf_add_char(&lines->joined, ' ');
 }
 
@@ -176,7 +331,7 @@ static enum ctrace_status lines_join_word(struct lines *lines, const char **at, 
 static enum ctrace_status lines_take_continuation(struct lines *lines, const char *from,
 						  const char *to)
 {
-	from = ct_format_skip_blanks(from, to);
+	from = line_skip_blanks(from, to);
 	lines->is_first_on_line = false;
 	if (lines->quote != '\0') {
 		enum ctrace_status status;
@@ -199,11 +354,10 @@ static enum ctrace_status lines_take_continuation(struct lines *lines, const cha
 
 static enum ctrace_status lines_take_fixed(struct lines *lines, const char *from, const char *to)
 {
-	const char *mark = ct_format_column(from, to, CT_MARK_COLUMN);
-	const char *text = ct_format_column(from, to, CT_MARK_COLUMN + 1);
-	const char *right = lines->format.has_right_margin
-				    ? ct_format_column(from, to, CT_RIGHT_COLUMN + 1)
-				    : to;
+	const char *mark = line_column(from, to, MARK_COLUMN);
+	const char *text = line_column(from, to, MARK_COLUMN + 1);
+	const char *right =
+		lines->format.has_right_margin ? line_column(from, to, RIGHT_COLUMN + 1) : to;
 	struct ct_token place = lines_token(lines, CT_TOKEN_OTHER, mark, mark);
 	enum ctrace_status status;
 
@@ -217,7 +371,7 @@ static enum ctrace_status lines_take_fixed(struct lines *lines, const char *from
 				 "column 7 has no mark that is known");
 		return CTRACE_SYNTAX_ERROR;
 	}
-	if (ct_format_skip_blanks(text, right) == right)
+	if (line_skip_blanks(text, right) == right)
 		return CTRACE_OK;
 	if (lines->quote != '\0' && *mark != '-')
 		return lines_fail_open_literal(lines);
@@ -230,7 +384,7 @@ static enum ctrace_status lines_take_fixed(struct lines *lines, const char *from
 
 static enum ctrace_status lines_take_free(struct lines *lines, const char *from, const char *to)
 {
-	from = ct_format_skip_blanks(from, to);
+	from = line_skip_blanks(from, to);
 	if (from == to || *from == '*')
 		return CTRACE_OK;
 	return lines_take_tokens(lines, from, to);
@@ -241,17 +395,16 @@ static enum ctrace_status lines_take_all(struct lines *lines, const char *text, 
 	enum ctrace_status status = CTRACE_OK;
 
 	for (const char *from = text; from < end && status == CTRACE_OK;) {
-		const char *next = ct_format_line_end(from, end);
-		const char *to = ct_format_trim(from, next);
+		const char *next = line_find_end(from, end);
+		const char *to = line_trim(from, next);
 
 		lines->line++;
 		lines->line_from = from;
 		lines->is_first_on_line = true;
 		if (to - from >= 3 && lines->line == 1 && memcmp(from, "\xEF\xBB\xBF", 3) == 0)
 			from += 3;
-		if (ct_format_is_directive(ct_format_skip_blanks(from, to), to) &&
-		    lines->quote == '\0')
-			status = lines_take_directive(lines, ct_format_skip_blanks(from, to), to);
+		if (line_is_directive(line_skip_blanks(from, to), to) && lines->quote == '\0')
+			status = lines_take_directive(lines, line_skip_blanks(from, to), to);
 		else
 			status = lines->format.is_fixed ? lines_take_fixed(lines, from, to)
 							: lines_take_free(lines, from, to);
@@ -280,7 +433,7 @@ enum ctrace_status ct_scan_text_of(struct ct_scan *scan, uint32_t file, const ch
 	kept = ct_scan_text(scan, text, size);
 	if (kept == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	lines.format = ct_format_find(kept, kept + size);
+	lines.format = format_find(kept, kept + size);
 	status = lines_take_all(&lines, kept, kept + size);
 	ct_buf_fini(&lines.joined);
 	if (status == CTRACE_OK)

@@ -78,13 +78,19 @@ static void each_is_read_once(void **state)
 static void as_its_compiler_has_it(void **state)
 {
 	(void)state;
-	write_file("own/D.cpy", "       01 rec.\n          03 n pic 9(1) comp.\n");
+	write_file(
+		"own/D.cpy",
+		"       01 rec.\n          03 n pic 9(5) comp.\n          03 m pic 9(1) comp.\n");
 	assert_int_equal(read_items("dialect: ibm\n",
 				    "  - {name: a, copybook: D.cpy}\n"
-				    "  - {name: b, copybook: D.cpy, dialect: gnucobol}\n"),
+				    "  - {name: b, copybook: D.cpy, dialect: GnuCOBOL}\n"
+				    "  - {name: c, copybook: D.cpy, dialect: default}\n"
+				    "  - {name: d, copybook: D.cpy, dialect: mf}\n"),
 			 CTRACE_OK);
-	assert_int_equal(ct_copybook_size(item(0)->copybook), 2);
-	assert_int_equal(ct_copybook_size(item(1)->copybook), 1);
+	assert_int_equal(ct_copybook_size(item(0)->copybook), 4 + 2);
+	assert_int_equal(ct_copybook_size(item(1)->copybook), 4 + 1);
+	assert_ptr_equal(item(1)->copybook, item(2)->copybook);
+	assert_int_equal(ct_copybook_size(item(3)->copybook), 3 + 1);
 }
 
 static void a_table_that_slides(void **state)

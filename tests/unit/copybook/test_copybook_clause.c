@@ -1,5 +1,6 @@
 /*
- * test_copybook_clause.c - clauses in any order, words that may be left out, and errors in them.
+ * test_copybook_clause.c - the clauses of an entry, and the size that each word of USAGE gives a
+ * field.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -73,6 +74,78 @@ static void the_nearest_word_is_suggested(void **state)
 	}
 }
 
+/* One word, with a picture when it needs one, is a field of so many bytes, whether USAGE stands
+ * before it or not. */
+static void assert_size(const char *word, size_t word_size, const char *picture, uint32_t size)
+{
+	static const char *const before[] = { "", "USAGE ", "USAGE IS " };
+
+	for (size_t i = 0; i < CT_COUNT(before); i++) {
+		struct ct_copybook *copybook;
+		char text[128];
+
+		snprintf(text, sizeof text, "01 R. 05 A %s %s%.*s.", picture, before[i],
+			 (int)word_size, word);
+		copybook = parse(text, NULL);
+		assert_int_equal(ct_copybook_size(copybook), size);
+		ct_copybook_destroy(copybook);
+	}
+}
+
+static void each_word_has_its_size(void **state)
+{
+	static const struct {
+		const char *words, *picture;
+		uint32_t size;
+	} sizes[] = {
+		{ "DISPLAY", "PIC S9(5)", 5 },
+		{ "NATIONAL DISPLAY-1", "PIC X(5)", 5 },
+		{ "COMP COMPUTATIONAL COMP-4 COMPUTATIONAL-4 BINARY", "PIC S9(5)", 4 },
+		{ "COMP-5 COMPUTATIONAL-5", "PIC S9(5)", 4 },
+		{ "COMP-X COMPUTATIONAL-X", "PIC 9(5)", 3 },
+		{ "COMP-3 COMPUTATIONAL-3 packed-decimal", "PIC S9(5)", 3 },
+		{ "COMP-6 COMPUTATIONAL-6", "PIC 9(5)", 3 },
+		{ "COMP-1 COMPUTATIONAL-1 FLOAT-SHORT FLOAT-BINARY-32", "", 4 },
+		{ "COMP-2 COMPUTATIONAL-2 FLOAT-LONG FLOAT-BINARY-64", "", 8 },
+		{ "INDEX", "", 4 },
+		{ "POINTER PROCEDURE-POINTER PROGRAM-POINTER FUNCTION-POINTER", "", 8 },
+		{ "BINARY-CHAR", "", 1 },
+		{ "BINARY-SHORT SIGNED-SHORT UNSIGNED-SHORT", "", 2 },
+		{ "BINARY-LONG BINARY-INT SIGNED-INT UNSIGNED-INT", "", 4 },
+		{ "BINARY-DOUBLE BINARY-LONG-LONG BINARY-C-LONG SIGNED-LONG UNSIGNED-LONG", "", 8 },
+	};
+	unsigned count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(sizes); i++)
+		for (const char *at = sizes[i].words; *at != '\0'; count++) {
+			size_t size = strcspn(at, " ");
+
+			assert_size(at, size, sizes[i].picture, sizes[i].size);
+			at += size + (at[size] == ' ');
+		}
+	assert_int_equal(count, 43);
+	assert_size("BINARY-SHORT UNSIGNED", 21, "", 2);
+	assert_size("BINARY-LONG SIGNED", 18, "", 4);
+}
+
+static void integers_have_the_sign_that_is_said(void **state)
+{
+	(void)state;
+	assert_fields(
+		"01 R. 05 A BINARY-CHAR. 05 B BINARY-CHAR UNSIGNED. 05 C UNSIGNED-SHORT. 05 D SIGNED-SHORT.",
+		"\xFF\xFF\xFF\xFF\xFF\xFF", 6, "A=-001\nB=255\nC=65535\nD=-00001\n");
+}
+
+static void usage_has_a_word(void **state)
+{
+	(void)state;
+	assert_diagnostic("01 R. 05 A USAGE 'x'.", 1, 18, "USAGE \"x\"");
+	assert_diagnostic("01 R. 05 A USAGE", 1, 12, "USAGE the end");
+	assert_diagnostic("01 R. 05 A PIC 9 'COMP'.", 1, 18, "unknown clause \"COMP\"");
+	assert_diagnostic("01 R. 05 A PIC 9 COMP-33.", 1, 18, "unknown clause \"COMP-33\"");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -80,6 +153,9 @@ int main(void)
 		cmocka_unit_test(air_is_passed),
 		cmocka_unit_test(diagnostics_have_their_place),
 		cmocka_unit_test(the_nearest_word_is_suggested),
+		cmocka_unit_test(each_word_has_its_size),
+		cmocka_unit_test(integers_have_the_sign_that_is_said),
+		cmocka_unit_test(usage_has_a_word),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,11 @@ static int run_tool(int argc, char **argv)
 			options.directories = argv[i] + 12;
 		else if (strcmp(argv[i], "slide") == 0)
 			options.is_sliding = true;
-		else if (!ct_dialect_parse(argv[i], strlen(argv[i]), &options.dialect) &&
+		else if (strcmp(argv[i], "mf") == 0)
+			options.dialect = CT_DIALECT_MF;
+		else if (strcmp(argv[i], "ibm") == 0)
+			options.dialect = CT_DIALECT_IBM;
+		else if (strcmp(argv[i], "default") != 0 &&
 			 !ct_encoding_parse(argv[i], strlen(argv[i]), &options.encoding))
 			return 2;
 	}
