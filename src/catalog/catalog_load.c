@@ -1,5 +1,6 @@
 /*
- * catalog_load.c - reads the text of a catalogue into components and their events.
+ * catalog_load.c - reads the text of a catalogue into components and their events, and pairs
+ * entries with their exits.
  *
  * Called by catalog.c, on the thread that reads catalogues, once per file.  Time and memory are
  * bounded for any text: catalog_yaml.c bounds the tree, and a budget bounds the expansion of
@@ -15,6 +16,18 @@
 #include <string.h>
 
 /* ---- events ---- */
+
+/* An event in construction, with its references to other events. */
+struct event_draft {
+	struct ct_event_type type;
+	const struct ct_yaml *id;       /* its key */
+	const struct ct_yaml *mnemonic; /* NULL: no valid one */
+	const struct ct_yaml *exit;     /* NULL: unspecified */
+	const struct ct_yaml *match;    /* likewise */
+	uint32_t exit_id;
+	bool has_id;
+	bool is_bad;
+};
 
 enum {
 	EVENT_MNEMONIC,
@@ -49,7 +62,7 @@ static void event_load_severity(struct ct_load *load, const struct ct_yaml *node
 }
 
 static void event_load_mnemonic(struct ct_load *load, const struct ct_yaml *node,
-				struct ct_event_draft *draft)
+				struct event_draft *draft)
 {
 	const char *name;
 
@@ -66,7 +79,7 @@ static void event_load_mnemonic(struct ct_load *load, const struct ct_yaml *node
 }
 
 static void event_load_map(struct ct_load *load, const struct ct_yaml *node,
-			   struct ct_event_draft *draft)
+			   struct event_draft *draft)
 {
 	const struct ct_yaml *values[EVENT_KEYS];
 	const char *description;
@@ -86,8 +99,7 @@ static void event_load_map(struct ct_load *load, const struct ct_yaml *node,
 }
 
 /* Reads an event: a mnemonic alone, or a map. */
-static void event_load(struct ct_load *load, const struct ct_yaml *key,
-		       struct ct_event_draft *draft)
+static void event_load(struct ct_load *load, const struct ct_yaml *key, struct event_draft *draft)
 {
 	uint64_t before = load->diagnostics->total;
 
@@ -105,15 +117,119 @@ static void event_load(struct ct_load *load, const struct ct_yaml *key,
 
 static int draft_compare(const void *one, const void *other)
 {
-	const struct ct_event_draft *a = one;
-	const struct ct_event_draft *b = other;
+	const struct event_draft *a = one;
+	const struct event_draft *b = other;
 
 	return a->type.event_id < b->type.event_id ? -1 : a->type.event_id > b->type.event_id;
 }
 
+/* ---- entries and their exits ---- */
+
+static struct event_draft *draft_find(struct event_draft *drafts, uint32_t count, uint32_t event_id)
+{
+	const struct event_draft key = { .type.event_id = event_id };
+
+	return bsearch(&key, drafts, count, sizeof key, draft_compare);
+}
+
+static void draft_diagnose(struct ct_load *load, struct event_draft *draft,
+			   const struct ct_yaml *node, const char *what, const char *expected)
+{
+	ct_load_diagnose_word(load, node, what, expected);
+	draft->is_bad = true;
+}
+
+static void draft_pair(struct ct_load *load, struct event_draft *entry, struct event_draft *exit)
+{
+	if (exit == NULL)
+		draft_diagnose(load, entry, entry->exit, "is no event of this component",
+			       "the id of the event that ends what this one begins");
+	else if (exit == entry)
+		draft_diagnose(load, entry, entry->exit, "is this event itself",
+			       "the id of another event");
+	else if (exit->exit != NULL)
+		draft_diagnose(load, entry, entry->exit, "is an entry, with an exit of its own",
+			       "the id of an event that has no exit");
+	else if (exit->type.pairing == CT_PAIR_EXIT)
+		draft_diagnose(load, entry, entry->exit, "is another entry's exit already",
+			       "an exit for each entry");
+	else {
+		entry->type.pairing = CT_PAIR_ENTRY;
+		entry->type.pair_id = exit->type.event_id;
+		exit->type.pairing = CT_PAIR_EXIT;
+		exit->type.pair_id = entry->type.event_id;
+	}
+}
+
+static int32_t type_find_argument(const struct ct_event_type *type, const struct ct_yaml *name)
+{
+	const struct ct_yaml *word = ct_yaml_value(name);
+
+	if (word->kind != CT_YAML_SCALAR)
+		return -1;
+	for (uint32_t i = 0; i < type->argument_count; i++)
+		if (type->arguments[i].name != NULL &&
+		    ct_name_is(word->text, word->count, type->arguments[i].name))
+			return (int32_t)i;
+	return -1;
+}
+
+static void draft_match_own(struct ct_load *load, struct event_draft *draft)
+{
+	if (ct_yaml_value(draft->match)->kind != CT_YAML_SCALAR) {
+		ct_load_diagnose(load, draft->match, "this is no argument's name",
+				 "the name of one of this event's arguments");
+		draft->is_bad = true;
+		return;
+	}
+	draft->type.match = type_find_argument(&draft->type, draft->match);
+	if (draft->type.match < 0)
+		draft_diagnose(load, draft, draft->match, "is no argument of this event",
+			       "the name of one of this event's arguments");
+	else if (draft->type.pairing == CT_PAIR_NONE && draft->exit == NULL)
+		draft_diagnose(load, draft, draft->match,
+			       "matches nothing: this event is no entry, and no exit",
+			       "exit: ID beside it, or no match");
+}
+
+/* An exit without `match` must have an argument of the same name as its entry's. */
+static void draft_match_other(struct ct_load *load, struct event_draft *entry,
+			      struct event_draft *exit)
+{
+	if (entry->match == NULL && exit->match != NULL) {
+		draft_diagnose(load, exit, exit->match, "matches nothing: the entry has no match",
+			       "match: ARGUMENT at the entry too");
+	} else if (entry->match != NULL && exit->match == NULL && entry->type.match >= 0) {
+		exit->type.match = type_find_argument(&exit->type, entry->match);
+		if (exit->type.match < 0)
+			draft_diagnose(
+				load, entry, entry->match, "is no argument of the exit",
+				"an argument of that name there, or match: ARGUMENT at the exit too");
+	}
+}
+
+/* drafts: sorted by id */
+static void drafts_pair(struct ct_load *load, struct event_draft *drafts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (drafts[i].exit != NULL && ct_load_id(load, drafts[i].exit, &drafts[i].exit_id))
+			draft_pair(load, &drafts[i], draft_find(drafts, count, drafts[i].exit_id));
+		else if (drafts[i].exit != NULL)
+			drafts[i].is_bad = true;
+	for (uint32_t i = 0; i < count; i++)
+		if (drafts[i].match != NULL)
+			draft_match_own(load, &drafts[i]);
+	for (uint32_t i = 0; i < count; i++)
+		if (drafts[i].type.pairing == CT_PAIR_ENTRY)
+			draft_match_other(load, &drafts[i],
+					  draft_find(drafts, count, drafts[i].type.pair_id));
+}
+
+/* ---- the events of a component ---- */
+
 /* Gathers the drafts that have a mnemonic.  Returns their number. */
-static uint32_t drafts_gather_mnemonics(struct ct_load_entry *entries,
-					struct ct_event_draft *drafts, uint32_t count)
+static uint32_t drafts_gather_mnemonics(struct ct_load_entry *entries, struct event_draft *drafts,
+					uint32_t count)
 {
 	uint32_t named = 0;
 
@@ -125,7 +241,7 @@ static uint32_t drafts_gather_mnemonics(struct ct_load_entry *entries,
 	return named;
 }
 
-static uint32_t drafts_gather_ids(struct ct_load_entry *entries, struct ct_event_draft *drafts,
+static uint32_t drafts_gather_ids(struct ct_load_entry *entries, struct event_draft *drafts,
 				  uint32_t count)
 {
 	uint32_t numbered = 0;
@@ -139,7 +255,7 @@ static uint32_t drafts_gather_ids(struct ct_load_entry *entries, struct ct_event
 	return numbered;
 }
 
-static void events_check_unique(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count)
+static void events_check_unique(struct ct_load *load, struct event_draft *drafts, uint32_t count)
 {
 	struct ct_load_entry *entries = ct_load_entries(load, count);
 
@@ -151,7 +267,7 @@ static void events_check_unique(struct ct_load *load, struct ct_event_draft *dra
 		       "a mnemonic of its own for each event");
 }
 
-static void events_keep(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count,
+static void events_keep(struct ct_load *load, struct event_draft *drafts, uint32_t count,
 			struct ct_catalog_component *component)
 {
 	struct ct_event_type *events = ct_load_keep(load, count, sizeof *events);
@@ -174,7 +290,7 @@ static void events_load(struct ct_load *load, const struct ct_yaml *node,
 			struct ct_catalog_component *component, struct ct_catalog_result *result)
 {
 	const struct ct_yaml *map = ct_yaml_value(node);
-	struct ct_event_draft *drafts;
+	struct event_draft *drafts;
 	uint32_t count = 0;
 
 	if (ct_load_is_nothing(node))
@@ -198,7 +314,7 @@ static void events_load(struct ct_load *load, const struct ct_yaml *node,
 		return;
 	qsort(drafts, count, sizeof *drafts, draft_compare);
 	events_check_unique(load, drafts, count);
-	ct_load_pairs(load, drafts, count);
+	drafts_pair(load, drafts, count);
 	events_keep(load, drafts, count, component);
 	result->event_count += count;
 	for (uint32_t i = 0; i < count; i++)

@@ -3,8 +3,7 @@
  * it:
  *
  *     catalog.c           the set of components: files and look-up
- *     catalog_load.c      components and events
- *     catalog_pair.c      entries and their exits
+ *     catalog_load.c      components, events, and pairs of events
  *     catalog_argument.c  an event's items
  *     catalog_record.c    finds the copybooks that arguments name, and reads each once
  *     catalog_values.c    keys and values: texts, names, numbers, words; duplicates
@@ -233,21 +232,6 @@ void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, cons
 /* The items of an event: its `arguments`. */
 void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list,
 		       struct ct_event_type *type);
-
-/* ---- catalog_pair.c */
-/* An event in construction, with its references to other events. */
-struct ct_event_draft {
-	struct ct_event_type type;
-	const struct ct_yaml *id;       /* its key */
-	const struct ct_yaml *mnemonic; /* NULL: no valid one */
-	const struct ct_yaml *exit;     /* NULL: unspecified */
-	const struct ct_yaml *match;    /* likewise */
-	uint32_t exit_id;
-	bool has_id;
-	bool is_bad;
-};
-/* Pairs entries with exits.  drafts: sorted by id. */
-void ct_load_pairs(struct ct_load *load, struct ct_event_draft *drafts, uint32_t count);
 
 /* ---- catalog_load.c */
 struct ct_catalog_result {
