@@ -5,7 +5,7 @@
  * The program may close any descriptor at any time.  So the thread checks each before use and
  * recreates those that have gone.  It uses poll() and not epoll, which would remember closed
  * descriptors.  Other threads queue work under the lock, which is never held during a wait, and
- * wake the thread by a byte; closing the descriptors wakes it, too.
+ * wake the thread by a byte.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -33,6 +33,9 @@
 #define STOP_SECONDS 2
 
 enum { WAKE_READ, WAKE_WRITE };
+/* How the thread of a life rests: it has not begun, or it is about to sleep or sleeps in poll(). */
+#define RESTING_UNBEGUN(LIFE) ((LIFE) << 1)
+#define RESTING_IN_POLL(LIFE) ((LIFE) << 1 | 1u)
 
 static struct {
 	pthread_mutex_t lock;
@@ -44,8 +47,8 @@ static struct {
 	/* atomic: the life whose thread has ended its use of the server; ct_server_stop() sleeps
 	 * on it */
 	uint32_t ended;
-	/* atomic: the life whose thread sleeps in poll(), else 0; a thread that clears it ends
-	 * the sleeping thread without a wait */
+	/* atomic: a life and its RESTING_ state, else 0; a thread that clears it ends the resting
+	 * thread without a wait */
 	uint32_t resting;
 	struct ct_server_options options;
 	/* under the lock; only the control thread changes them */
@@ -270,6 +273,9 @@ enum {
 struct round {
 	struct pollfd fds[POLL_COUNT];
 	struct ct_watch watches[CT_WATCH_LIMIT];
+	/* of server.wake: the thread's own after a stop during its rest */
+	int wake[2];
+	struct ct_file_id wake_id[2];
 	bool has_work; /* without waiting */
 	uint64_t until_ns;
 };
@@ -296,6 +302,8 @@ static void round_gather(struct round *round)
 	round->until_ns = ct_task_next_ns();
 	if (!listens && server.pause_until_ns < round->until_ns)
 		round->until_ns = server.pause_until_ns;
+	memcpy(round->wake, server.wake, sizeof round->wake);
+	memcpy(round->wake_id, server.wake_id, sizeof round->wake_id);
 	round->fds[POLL_WAKE] = (struct pollfd){ .fd = server.wake[WAKE_READ], .events = POLLIN };
 	round->fds[POLL_LISTENER] =
 		(struct pollfd){ .fd = listens ? server.listener : -1, .events = POLLIN };
@@ -324,16 +332,16 @@ static void round_unpack(struct round *round, const struct pollfd packed[POLL_CO
 }
 
 /* Between thread_rest() and thread_rise() the thread touches nothing of the server. */
-static void thread_rest(uint32_t life)
+static void thread_rest(uint32_t resting)
 {
 	/* Publish: pairs with the exchange in ct_server_stop(). */
-	__atomic_store_n(&server.resting, life, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&server.resting, resting, __ATOMIC_SEQ_CST);
 }
 
-/* False: the server was stopped meanwhile and its descriptors are closed. */
-static bool thread_rise(uint32_t life)
+/* Ends the rest, on the thread itself or to stop it.  False: another thread has ended it. */
+static bool thread_rise(uint32_t resting)
 {
-	return __atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST,
+	return __atomic_compare_exchange_n(&server.resting, &resting, 0, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
 }
 
@@ -404,15 +412,18 @@ static void *server_run(void *argument)
 	uint32_t life = (uint32_t)(uintptr_t)argument;
 	struct round round;
 
-	if (!thread_rise(life))
+	if (!thread_rise(RESTING_UNBEGUN(life)))
 		return NULL;
 	while (thread_lives(life)) {
 		server_repair();
 		round_gather(&round);
-		thread_rest(life);
+		thread_rest(RESTING_IN_POLL(life));
 		round_wait(&round);
-		if (!thread_rise(life))
+		if (!thread_rise(RESTING_IN_POLL(life))) {
+			for (int i = 0; i < 2; i++)
+				ct_os_close_file(&round.wake[i], &round.wake_id[i]);
 			return NULL;
+		}
 		wake_clear(&round.fds[POLL_WAKE]);
 		round_serve_connections(&round, life);
 		if (thread_lives(life))
@@ -466,7 +477,7 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 		(void)!ct_task_add(ct_clock_mono_ns() + (uint64_t)options->task_delay_ms * 1000000u,
 				   options->task, options->user);
 	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
-	thread_rest(life); /* until it begins */
+	thread_rest(RESTING_UNBEGUN(life));
 	status = ct_os_thread_start(server_run, (void *)(uintptr_t)life, "ctrace-control",
 				    &server.thread);
 	if (status != CTRACE_OK) {
@@ -500,17 +511,24 @@ static void server_close_all(void)
 	ct_task_forget();
 }
 
-/* Ends the thread.  A sleeping thread ends by itself when it wakes, so this does not wait for
- * it. */
+/* Ends the thread.  A resting thread ends by itself when it wakes or begins, so this does not wait
+ * for it. */
 static void thread_end(void)
 {
-	uint32_t life = server.life;
+	bool was_in_poll;
 
 	server_lock();
 	server.is_running = false;
 	__atomic_store_n(&server.stopping, 1, __ATOMIC_RELEASE);
-	if (__atomic_compare_exchange_n(&server.resting, &life, 0, false, __ATOMIC_SEQ_CST,
-					__ATOMIC_SEQ_CST)) {
+	was_in_poll = thread_rise(RESTING_IN_POLL(server.life));
+	if (was_in_poll) {
+		/* The thread may be just before poll(), and the number of a closed descriptor be
+		 * another file's by then.  So this pair stays open until the thread has seen the
+		 * byte, and closes it. */
+		thread_wake();
+		server.wake[WAKE_READ] = server.wake[WAKE_WRITE] = -1;
+	}
+	if (was_in_poll || thread_rise(RESTING_UNBEGUN(server.life))) {
 		server_unlock();
 		(void)pthread_detach(server.thread);
 		server_close_all();
