@@ -39,9 +39,10 @@ static void check_text(const char *text, size_t room)
 		must((unsigned char)text[i] >= 0x20 && text[i] != 0x7F);
 }
 
-static void take_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct input *input = user;
+	uint32_t reason = diagnostic->code;
 
 	must(reason != 0 && reason <= 0xFF);
 	if (input->first_reason == 0)

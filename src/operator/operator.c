@@ -11,7 +11,6 @@
 
 #include <string.h>
 
-#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
 #define MOST_REPLY_DIGITS 4u
 
 static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY";
@@ -28,7 +27,7 @@ static void reply_id_take(struct ct_parser *parser, struct ct_span word,
 	     i++)
 		id = id * 10 + (uint32_t)(word.at[i] - '0');
 	if (i < word.size)
-		ct_diagnose_syntax(parser, word, "is not the number of a reply", "0 to 9999");
+		ct_parser_diagnose_word(parser, word, "is not the number of a reply", "0 to 9999");
 	out->has_reply_id = true;
 	out->reply_id = id;
 }
@@ -39,14 +38,14 @@ static void reply_parse(struct ct_parser *parser, struct ct_operator_command *ou
 			struct ct_span digits)
 {
 	out->kind = CT_OPERATOR_REPLY;
-	ct_scan_blanks(parser);
+	ct_parser_blanks(parser);
 	if (digits.size == 0 && parser->at < parser->end && *parser->at >= '0' &&
 	    *parser->at <= '9')
-		digits = ct_scan_word(parser);
+		digits = ct_parser_word(parser);
 	if (digits.size != 0)
 		reply_id_take(parser, digits, out);
-	(void)ct_scan_accept(parser, ',');
-	ct_scan_blanks(parser);
+	(void)ct_parser_accept(parser, ',');
+	ct_parser_blanks(parser);
 	out->operands = ct_span_of(parser->at, parser->end);
 }
 
@@ -64,18 +63,20 @@ static void command_refuse(struct ct_parser *parser, struct ct_span word)
 	static const char *const words[] = { "TRACE", "DISPLAY", "REPLY" };
 
 	if (word.size == 0)
-		ct_diagnose_found(parser, commands_expected);
+		ct_parser_diagnose_found(parser, commands_expected);
 	else
-		ct_diagnose(parser,
-			    &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a command",
-							   ct_suggest(word, words, CT_COUNT(words)),
-							   commands_expected });
+		ct_parser_diagnose(
+			parser,
+			&(struct ct_finding){ .word = word,
+					      .what = "is not a command",
+					      .meant = ct_suggest(word, words, CT_COUNT(words)),
+					      .expected = commands_expected });
 }
 
 static void command_parse(struct ct_parser *parser, struct ct_operator_command *out)
 {
 	static const struct ct_span no_digits;
-	struct ct_span word = ct_scan_word(parser);
+	struct ct_span word = ct_parser_word(parser);
 
 	if (ct_name_is(word.at, word.size, "T") || ct_name_is(word.at, word.size, "TRACE"))
 		ct_parse_trace(parser, out);
@@ -99,17 +100,17 @@ enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_op
 				     struct ct_diagnostic *diagnostic)
 {
 	struct ct_operator_command command;
-	struct ct_line line;
+	struct ct_parser parser;
 
 	memset(&command, 0, sizeof command);
-	if (!ct_line_start(&line, text, size, "the command", diagnostic))
+	if (!ct_line_start(&parser, text, size, "the command", diagnostic))
 		return CTRACE_FAILURE;
-	ct_scan_blanks(&line.parser);
-	if (!line_is_nothing(&line.parser)) {
-		if (!ct_line_is_text(&line))
+	ct_parser_blanks(&parser);
+	if (!line_is_nothing(&parser)) {
+		if (!ct_line_is_text(&parser))
 			return CTRACE_FAILURE;
-		command_parse(&line.parser, &command);
-		if (line.parser.reason != 0)
+		command_parse(&parser, &command);
+		if (parser.has_failed)
 			return CTRACE_FAILURE;
 	}
 	*out = command;

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
 #define MOST_N_DIGITS 3u
 
 static void read_display_names(struct ct_parser *parser, void *out)
@@ -34,8 +33,8 @@ static void read_n(struct ct_parser *parser, void *out)
 	for (; i < value.size && i < MOST_N_DIGITS && value.at[i] >= '0' && value.at[i] <= '9'; i++)
 		n = n * 10 + (uint32_t)(value.at[i] - '0');
 	if (i < value.size)
-		ct_diagnose_syntax(parser, value, "is not a number of one to three digits",
-				   "0 to 999");
+		ct_parser_diagnose_word(parser, value, "is not a number of one to three digits",
+					"0 to 999");
 	command->has_n = true;
 	command->n = n;
 }
@@ -44,12 +43,12 @@ static void take_writer(struct ct_parser *parser, struct ct_operator_command *co
 {
 	struct ct_span value;
 
-	ct_scan_blanks(parser);
-	value = ct_scan_value(parser);
+	ct_parser_blanks(parser);
+	value = ct_parser_value(parser);
 	if (value.size == 0)
-		ct_diagnose_found(parser, "a writer's name or ALL");
+		ct_parser_diagnose_found(parser, "a writer's name or ALL");
 	else if (command->wtr_count == CT_OPERATOR_NAMES)
-		ct_diagnose_syntax(parser, value, "is one too many", "at most 16 writers");
+		ct_parser_diagnose_word(parser, value, "is one too many", "at most 16 writers");
 	else
 		ct_diagnose_value(
 			parser, value,
@@ -59,14 +58,14 @@ static void take_writer(struct ct_parser *parser, struct ct_operator_command *co
 static void read_display_writers(struct ct_parser *parser, void *out)
 {
 	struct ct_operator_command *command = out;
-	bool is_enclosed = ct_scan_accept(parser, '(');
+	bool is_enclosed = ct_parser_accept(parser, '(');
 
 	command->has_wtr = true;
 	do
 		take_writer(parser, command);
-	while (is_enclosed && parser->reason == 0 && ct_scan_accept(parser, ','));
-	if (parser->reason == 0 && is_enclosed && !ct_scan_accept(parser, ')'))
-		ct_diagnose_found(parser, "\",\" or \")\"");
+	while (is_enclosed && !parser->has_failed && ct_parser_accept(parser, ','));
+	if (!parser->has_failed && is_enclosed && !ct_parser_accept(parser, ')'))
+		ct_parser_diagnose_found(parser, "\",\" or \")\"");
 	command->wtr_all = command->wtr_count == 1 && strcmp(command->wtr[0], "ALL") == 0;
 	if (command->wtr_all)
 		command->wtr_count = 0;
@@ -98,12 +97,12 @@ static void check_display(struct ct_parser *parser, const struct ct_operator_com
 			  const struct ct_said *said)
 {
 	if (said->group[DISPLAY_SUB].at != NULL && command->name_count != 1)
-		ct_diagnose_syntax(parser, said->group[DISPLAY_SUB], "is for one component",
-				   "COMP=name with it");
+		ct_parser_diagnose_word(parser, said->group[DISPLAY_SUB], "is for one component",
+					"COMP=name with it");
 	for (unsigned group = DISPLAY_N; group <= DISPLAY_SUBLEVEL && !command->has_comp; group++)
 		if (said->group[group].at != NULL)
-			ct_diagnose_syntax(parser, said->group[group],
-					   "is for the components of COMP", "COMP= with it");
+			ct_parser_diagnose_word(parser, said->group[group],
+						"is for the components of COMP", "COMP= with it");
 }
 
 static void parse_display_trace(struct ct_parser *parser, struct ct_operator_command *out)
@@ -113,9 +112,9 @@ static void parse_display_trace(struct ct_parser *parser, struct ct_operator_com
 	struct ct_said said = { .group = { { NULL, 0 } } };
 
 	out->kind = CT_OPERATOR_DISPLAY_TRACE;
-	if (!ct_scan_accept(parser, ',')) {
+	if (!ct_parser_accept(parser, ',')) {
 		if (parser->at < parser->end)
-			ct_diagnose_found(parser, "\",\"");
+			ct_parser_diagnose_found(parser, "\",\"");
 	} else if (ct_operands_read(parser, &table, out, &said)) {
 		check_display(parser, out, &said);
 	}
@@ -126,16 +125,16 @@ static void parse_display_replies(struct ct_parser *parser, struct ct_operator_c
 	const char *expected = "\",L\"";
 
 	out->kind = CT_OPERATOR_DISPLAY_REPLIES;
-	if (ct_scan_accept(parser, ',')) {
+	if (ct_parser_accept(parser, ',')) {
 		expected = "nothing more";
-		if (!ct_scan_accept_word(parser, "L") && !ct_scan_accept_word(parser, "LIST")) {
-			ct_diagnose_found(parser, "L");
+		if (!ct_parser_accept_word(parser, "L") && !ct_parser_accept_word(parser, "LIST")) {
+			ct_parser_diagnose_found(parser, "L");
 			return;
 		}
 	}
-	ct_scan_blanks(parser);
+	ct_parser_blanks(parser);
 	if (parser->at < parser->end)
-		ct_diagnose_found(parser, expected);
+		ct_parser_diagnose_found(parser, expected);
 }
 
 void ct_parse_display(struct ct_parser *parser, struct ct_operator_command *out)
@@ -143,17 +142,19 @@ void ct_parse_display(struct ct_parser *parser, struct ct_operator_command *out)
 	static const char *const words[] = { "TRACE" };
 	struct ct_span word;
 
-	ct_scan_blanks(parser);
-	word = ct_scan_word(parser);
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
 	if (ct_name_is(word.at, word.size, "TRACE"))
 		parse_display_trace(parser, out);
 	else if (ct_name_is(word.at, word.size, "R"))
 		parse_display_replies(parser, out);
 	else if (word.size == 0)
-		ct_diagnose_found(parser, "TRACE or R");
+		ct_parser_diagnose_found(parser, "TRACE or R");
 	else
-		ct_diagnose(parser,
-			    &(struct ct_diagnostic_parts){
-				    SYNTAX, word, "is nothing that is displayed here",
-				    ct_suggest(word, words, CT_COUNT(words)), "TRACE or R" });
+		ct_parser_diagnose(
+			parser,
+			&(struct ct_finding){ .word = word,
+					      .what = "is nothing that is displayed here",
+					      .meant = ct_suggest(word, words, CT_COUNT(words)),
+					      .expected = "TRACE or R" });
 }

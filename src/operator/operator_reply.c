@@ -16,7 +16,7 @@ static void read_list(struct ct_parser *parser, bool (*read)(struct ct_parser *p
 {
 	struct ct_span value;
 
-	if (ct_scan_accept(parser, '('))
+	if (ct_parser_accept(parser, '('))
 		(void)read(parser); /* false: the diagnostic is reported */
 	else if (ct_operand_value(parser, expected, &value))
 		take(parser, value);
@@ -42,7 +42,7 @@ static void read_options(struct ct_parser *parser, void *out)
 {
 	(void)out;
 	/* false: the diagnostic is reported */
-	(void)!(ct_scan_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser));
+	(void)!(ct_parser_accept(parser, '(') ? ct_read_options(parser) : ct_read_option(parser));
 	ct_parser_trace(parser)->has[CT_CLAUSE_OPTIONS] = true;
 }
 
@@ -77,15 +77,14 @@ static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_reque
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
 						       "is not an operand of a reply" };
 	struct ct_parmlib room = { .requests = trace, .count = 1 };
-	struct ct_line line;
+	struct ct_parser parser;
 
-	if (!ct_line_start(&line, text.at, text.size, "the reply", diagnostic) ||
-	    !ct_line_is_text(&line))
+	if (!ct_line_start(&parser, text.at, text.size, "the reply", diagnostic) ||
+	    !ct_line_is_text(&parser))
 		return CTRACE_FAILURE;
-	line.parser.out = &room;
-	ct_scan_blanks(&line.parser);
-	if (line.parser.at < line.parser.end &&
-	    !ct_operands_read(&line.parser, &table, is_end, said))
+	parser.out = &room;
+	ct_parser_blanks(&parser);
+	if (parser.at < parser.end && !ct_operands_read(&parser, &table, is_end, said))
 		return CTRACE_FAILURE;
 	return CTRACE_OK;
 }

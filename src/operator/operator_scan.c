@@ -10,58 +10,31 @@
 #include "operator/operator_scan.h"
 
 #include <stdio.h>
-#include <string.h>
 
-/* the parser's reason code, which operators do not see */
-#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
-
-/* Keeps the first diagnostic: later ones may only be its consequences. */
-static void diagnostic_keep_first(uint32_t reason, const struct ct_diagnostic *diagnostic,
-				  void *user)
-{
-	struct ct_line *line = user;
-
-	(void)reason;
-	if (line->has_diagnosed)
-		return;
-	line->has_diagnosed = true;
-	*line->diagnostic = *diagnostic;
-	line->diagnostic->line = 0;
-}
-
-/* ---- the line ---- */
-
-bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole,
+bool ct_line_start(struct ct_parser *parser, const char *text, size_t size, const char *whole,
 		   struct ct_diagnostic *diagnostic)
 {
 	char message[60];
-	const char *start = size != 0 ? text : "";
 
-	*line = (struct ct_line){ .diagnostic = diagnostic };
-	line->parser = (struct ct_parser){ .at = start,
-					   .end = start + size,
-					   .whole = whole,
-					   .placed = start,
-					   .line_start = start,
-					   .line = 1,
-					   .diagnose = diagnostic_keep_first,
-					   .user = line };
-	while (line->parser.end > start && ct_is_blank(line->parser.end[-1]))
-		line->parser.end--;
-	if (line->parser.end - start <= CT_OPERATOR_LINE)
+	ct_parser_start(parser, text, size, whole);
+	parser->line = 0;
+	parser->usual = CTRACE_RSN_MEMBER_SYNTAX;
+	parser->first = diagnostic;
+	while (parser->end > parser->at && ct_is_blank(parser->end[-1]))
+		parser->end--;
+	if (parser->end - parser->at <= CT_OPERATOR_LINE)
 		return true;
 	(void)snprintf(message, sizeof message, "%s is too long", whole);
-	ct_diagnose_place(&line->parser, SYNTAX, start + CT_OPERATOR_LINE, message,
-			  "at most 8192 bytes");
+	ct_parser_diagnose_at(parser, parser->at + CT_OPERATOR_LINE, message, "at most 8192 bytes");
 	return false;
 }
 
-bool ct_line_is_text(struct ct_line *line)
+bool ct_line_is_text(struct ct_parser *parser)
 {
-	for (const char *at = line->parser.at; at < line->parser.end; at++)
+	for (const char *at = parser->at; at < parser->end; at++)
 		if (((unsigned char)*at < ' ' && *at != '\t') || *at == 0x7F) {
-			ct_diagnose_syntax(&line->parser, ct_span_of(at, at + 1),
-					   "is a control character", "text");
+			ct_parser_diagnose_word(parser, ct_span_of(at, at + 1),
+						"is a control character", "text");
 			return false;
 		}
 	return true;
@@ -69,23 +42,9 @@ bool ct_line_is_text(struct ct_line *line)
 
 /* ---- operands ---- */
 
-static const struct ct_operand *operand_find(const struct ct_operand_table *table,
-					     struct ct_span word)
+static struct ct_keywords operand_names(const struct ct_operand_table *table)
 {
-	for (size_t i = 0; i < table->count; i++)
-		if (ct_name_is(word.at, word.size, table->rows[i].name))
-			return &table->rows[i];
-	return NULL;
-}
-
-static const char *operand_suggest(const struct ct_operand_table *table, struct ct_span word)
-{
-	const char *names[16];
-	size_t count = 0;
-
-	for (; count < table->count && count < CT_COUNT(names); count++)
-		names[count] = table->rows[count].name;
-	return ct_suggest(word, names, count);
+	return (struct ct_keywords){ table->rows, sizeof table->rows[0], table->count };
 }
 
 static size_t operands_count_unsaid(const struct ct_operand_table *table,
@@ -127,11 +86,14 @@ static void operand_refuse(struct ct_parser *parser, const struct ct_operand_tab
 
 	operands_list_unsaid(table, said, expected);
 	if (word.size == 0)
-		ct_diagnose_found(parser, expected);
+		ct_parser_diagnose_found(parser, expected);
 	else
-		ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, table->refusal,
-								   operand_suggest(table, word),
-								   expected });
+		ct_parser_diagnose(parser,
+				   &(struct ct_finding){
+					   .word = word,
+					   .what = table->refusal,
+					   .meant = ct_keywords_suggest(operand_names(table), word),
+					   .expected = expected });
 }
 
 /* before: the earlier operand of the same group */
@@ -144,7 +106,7 @@ static void operand_refuse_again(struct ct_parser *parser, struct ct_span word,
 		(void)snprintf(what, sizeof what, "is there already");
 	else
 		(void)snprintf(what, sizeof what, "contradicts %.*s", (int)before.size, before.at);
-	ct_diagnose_syntax(parser, word, what, "each operand once");
+	ct_parser_diagnose_word(parser, word, what, "each operand once");
 }
 
 static void operand_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
@@ -153,15 +115,15 @@ static void operand_read(struct ct_parser *parser, const struct ct_operand_table
 	const struct ct_operand *row;
 	struct ct_span word;
 
-	ct_scan_blanks(parser);
-	word = ct_scan_word(parser);
-	row = operand_find(table, word);
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
+	row = ct_keywords_find(operand_names(table), word);
 	if (row == NULL) {
 		operand_refuse(parser, table, word, said);
 	} else if (said->group[row->group].at != NULL) {
 		operand_refuse_again(parser, word, said->group[row->group]);
-	} else if (row->has_value && !ct_scan_accept(parser, '=')) {
-		ct_diagnose_found(parser, "\"=\"");
+	} else if (row->has_value && !ct_parser_accept(parser, '=')) {
+		ct_parser_diagnose_found(parser, "\"=\"");
 	} else {
 		said->group[row->group] = word;
 		if (row->flag != 0)
@@ -169,10 +131,10 @@ static void operand_read(struct ct_parser *parser, const struct ct_operand_table
 		if (row->read != NULL)
 			row->read(parser, out);
 		said->whole[row->group] = ct_span_of(word.at, parser->at);
-		ct_scan_blanks(parser);
-		if (parser->reason == 0 && row->is_last && parser->at < parser->end)
-			ct_diagnose_syntax(parser, word, "is not the last operand",
-					   "nothing behind it");
+		ct_parser_blanks(parser);
+		if (!parser->has_failed && row->is_last && parser->at < parser->end)
+			ct_parser_diagnose_word(parser, word, "is not the last operand",
+						"nothing behind it");
 	}
 }
 
@@ -181,25 +143,25 @@ bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *t
 {
 	do
 		operand_read(parser, table, out, said);
-	while (parser->reason == 0 && ct_scan_accept(parser, ','));
-	if (parser->reason == 0 && parser->at < parser->end)
-		ct_diagnose_found(parser, "\",\"");
-	return parser->reason == 0;
+	while (!parser->has_failed && ct_parser_accept(parser, ','));
+	if (!parser->has_failed && parser->at < parser->end)
+		ct_parser_diagnose_found(parser, "\",\"");
+	return !parser->has_failed;
 }
 
 bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_span *out_value)
 {
-	bool is_enclosed = ct_scan_accept(parser, '(');
+	bool is_enclosed = ct_parser_accept(parser, '(');
 	struct ct_span value;
 
-	ct_scan_blanks(parser);
-	value = ct_scan_value(parser);
+	ct_parser_blanks(parser);
+	value = ct_parser_value(parser);
 	if (value.size == 0) {
-		ct_diagnose_found(parser, expected);
+		ct_parser_diagnose_found(parser, expected);
 		return false;
 	}
-	if (is_enclosed && !ct_scan_accept(parser, ')')) {
-		ct_diagnose_found(parser, "\")\"");
+	if (is_enclosed && !ct_parser_accept(parser, ')')) {
+		ct_parser_diagnose_found(parser, "\")\"");
 		return false;
 	}
 	*out_value = value;

@@ -19,19 +19,13 @@
 #include "operator/operator.h"
 #include "lib/control/parmlib.h"
 
-/* The state while one line is read. */
-struct ct_line {
-	struct ct_parser parser; /* its reason is 0 as long as there is no error */
-	struct ct_diagnostic *diagnostic;
-	bool has_diagnosed;
-};
 /* Starts a line; `whole` names it in messages: "the command".  Blanks and newlines at its end
  * are ignored.  Returns false when the line is too long. */
-bool ct_line_start(struct ct_line *line, const char *text, size_t size, const char *whole,
+bool ct_line_start(struct ct_parser *parser, const char *text, size_t size, const char *whole,
 		   struct ct_diagnostic *diagnostic) CT_MUST_USE;
 /* Returns false when the line has a character that text cannot have.  The diagnostic names it,
  * and the line must not be read. */
-bool ct_line_is_text(struct ct_line *line) CT_MUST_USE;
+bool ct_line_is_text(struct ct_parser *parser) CT_MUST_USE;
 
 /* KEYWORD=value or KEYWORD alone. */
 struct ct_operand {

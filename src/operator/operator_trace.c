@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
-
 static const char state_expected[] =
 	"ON, OFF, a size (1K to 9999K, 1M to 2047M), WTRSTART= or WTRSTOP=";
 
@@ -38,8 +36,8 @@ static void read_member(struct ct_parser *parser, void *out)
 	if (ct_trace_name_is_valid(member, value.size))
 		memcpy(command->member, member, sizeof member);
 	else
-		ct_diagnose_syntax(parser, value, "is not a member's name",
-				   "1 to 8 of A-Z 0-9 @ # $, no digit first");
+		ct_parser_diagnose_word(parser, value, "is not a member's name",
+					"1 to 8 of A-Z 0-9 @ # $, no digit first");
 }
 
 /* clang-format off */
@@ -61,17 +59,17 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 	struct ct_said said = { .group = { { NULL, 0 } } };
 
 	out->kind = CT_OPERATOR_TRACE_CT;
-	if (!ct_scan_accept(parser, ',')) {
-		ct_diagnose_found(parser, "\",COMP=name\"");
+	if (!ct_parser_accept(parser, ',')) {
+		ct_parser_diagnose_found(parser, "\",COMP=name\"");
 		return;
 	}
 	if (!ct_operands_read(parser, &table, out, &said))
 		return;
 	if (said.group[TRACE_COMP].at == NULL)
-		ct_diagnose_place(parser, SYNTAX, parser->end, "COMP is missing", "\",COMP=name\"");
+		ct_parser_diagnose_at(parser, parser->end, "COMP is missing", "\",COMP=name\"");
 	else if (out->state == CTRACE_CT_NONE && said.group[TRACE_PARM].at == NULL)
-		ct_diagnose_place(parser, SYNTAX, place, "without PARM the state is missing",
-				  "ON, OFF or a size");
+		ct_parser_diagnose_at(parser, place, "without PARM the state is missing",
+				      "ON, OFF or a size");
 }
 
 /* Parses the operands that follow the value of WTRSTART or WTRSTOP. */
@@ -80,11 +78,11 @@ static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_c
 {
 	struct ct_said said = { .group = { { NULL, 0 } } };
 
-	if (parser->reason == 0 && ct_scan_accept(parser, ','))
+	if (!parser->has_failed && ct_parser_accept(parser, ','))
 		/* false: the diagnostic is reported */
 		ct_operands_read(parser, table, out, &said);
-	else if (parser->reason == 0 && parser->at < parser->end)
-		ct_diagnose_found(parser, "\",\"");
+	else if (!parser->has_failed && parser->at < parser->end)
+		ct_parser_diagnose_found(parser, "\",\"");
 }
 
 static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command *out)
@@ -98,8 +96,8 @@ static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command 
 	struct ct_span value;
 
 	out->kind = CT_OPERATOR_WTRSTART;
-	if (!ct_scan_accept(parser, '='))
-		ct_diagnose_found(parser, "\"=\"");
+	if (!ct_parser_accept(parser, '='))
+		ct_parser_diagnose_found(parser, "\"=\"");
 	else if (ct_operand_value(parser, "a writer's name", &value))
 		ct_diagnose_value(parser, value,
 				  ct_writer_parse(value.at, value.size, out->member));
@@ -118,8 +116,8 @@ static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *
 	struct ct_span value;
 
 	out->kind = CT_OPERATOR_WTRSTOP;
-	if (!ct_scan_accept(parser, '='))
-		ct_diagnose_found(parser, "\"=\"");
+	if (!ct_parser_accept(parser, '='))
+		ct_parser_diagnose_found(parser, "\"=\"");
 	else if (ct_operand_value(parser, "a job's name", &value))
 		ct_diagnose_value(parser, value, ct_jobname_parse(value.at, value.size, out->job));
 	parse_writer_operands(parser, out, &table);
@@ -130,19 +128,21 @@ static void state_refuse(struct ct_parser *parser, struct ct_span word)
 	static const char *const words[] = { "OFF", "WTRSTART", "WTRSTOP" };
 
 	if (word.size == 0) {
-		ct_diagnose_found(parser, state_expected);
+		ct_parser_diagnose_found(parser, state_expected);
 		return;
 	}
 	for (size_t i = 0; i < CT_COUNT(trace_operands); i++)
 		if (ct_name_is(word.at, word.size, trace_operands[i].name)) {
-			ct_diagnose_syntax(
+			ct_parser_diagnose_word(
 				parser, word, "stands where the state belongs",
 				"ON, OFF or a size; with PARM= also nothing between two commas");
 			return;
 		}
-	ct_diagnose(parser, &(struct ct_diagnostic_parts){ SYNTAX, word, "is not a state",
-							   ct_suggest(word, words, CT_COUNT(words)),
-							   state_expected });
+	ct_parser_diagnose(parser,
+			   &(struct ct_finding){ .word = word,
+						 .what = "is not a state",
+						 .meant = ct_suggest(word, words, CT_COUNT(words)),
+						 .expected = state_expected });
 }
 
 /* Behind CT */
@@ -150,12 +150,13 @@ static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command 
 {
 	struct ct_span word;
 
-	if (!ct_scan_accept(parser, ',')) {
-		ct_diagnose_found(parser, "\",\", and then ON, OFF, a size, WTRSTART= or WTRSTOP=");
+	if (!ct_parser_accept(parser, ',')) {
+		ct_parser_diagnose_found(parser,
+					 "\",\", and then ON, OFF, a size, WTRSTART= or WTRSTOP=");
 		return;
 	}
-	ct_scan_blanks(parser);
-	word = ct_scan_word(parser);
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
 	if (ct_name_is(word.at, word.size, "WTRSTART")) {
 		parse_wtrstart(parser, out);
 		return;
@@ -167,14 +168,14 @@ static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command 
 	out->state = CTRACE_CT_ON;
 	if (ct_name_is(word.at, word.size, "OFF"))
 		out->state = CTRACE_CT_OFF;
-	else if (word.size == 0 && ct_scan_is_at(parser, ','))
+	else if (word.size == 0 && ct_parser_is_at(parser, ','))
 		out->state = CTRACE_CT_NONE;
 	else if (word.size != 0 && word.at[0] >= '0' && word.at[0] <= '9')
 		ct_diagnose_value(parser, word,
 				  ct_bufsize_parse(word.at, word.size, &out->bufsize));
 	else if (!ct_name_is(word.at, word.size, "ON"))
 		state_refuse(parser, word);
-	if (parser->reason == 0)
+	if (!parser->has_failed)
 		parse_trace(parser, out, word.at);
 }
 
@@ -200,19 +201,20 @@ static void trace_refuse(struct ct_parser *parser, struct ct_span word)
 	for (size_t i = 0; i < CT_COUNT(others); i++)
 		if (ct_name_is(word.at, word.size, others[i].word))
 			what = others[i].what;
-	ct_diagnose_syntax(parser, word, what, "TRACE CT, or DISPLAY TRACE to see what is traced");
+	ct_parser_diagnose_word(parser, word, what,
+				"TRACE CT, or DISPLAY TRACE to see what is traced");
 }
 
 void ct_parse_trace(struct ct_parser *parser, struct ct_operator_command *out)
 {
 	struct ct_span word;
 
-	ct_scan_blanks(parser);
-	word = ct_scan_word(parser);
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
 	if (ct_name_is(word.at, word.size, "CT"))
 		parse_trace_ct(parser, out);
 	else if (word.size == 0)
-		ct_diagnose_found(parser, "CT");
+		ct_parser_diagnose_found(parser, "CT");
 	else
 		trace_refuse(parser, word);
 }

@@ -9,9 +9,8 @@
  */
 #include "operator/operator_scan.h"
 
+#include <limits.h>
 #include <string.h>
-
-#define SYNTAX CTRACE_RSN_MEMBER_SYNTAX
 
 /* Reads a component's name in quotation marks: any characters, with '' for a quotation mark.
  * Returns its full size, even when only the beginning fits. */
@@ -24,15 +23,12 @@ static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MA
 		/* the second quotation mark of '' is a character */
 		const char *at = parser->at + (parser->at == open);
 
-		if (!ct_scan_quotation(parser)) {
-			ct_diagnose_syntax(parser, ct_span_of(open, parser->end),
-					   "has no closing quotation mark", "\"'\"");
+		if (!ct_parser_quotation(parser))
 			return 0;
-		}
 		for (; at < parser->at - 1; at++, size++)
 			if (size < CTRACE_MAX_COMPONENT)
 				out_name[size] = *at;
-	} while (ct_scan_is_at(parser, '\''));
+	} while (ct_parser_is_at(parser, '\''));
 	out_name[size < CTRACE_MAX_COMPONENT ? size : CTRACE_MAX_COMPONENT] = '\0';
 	return size;
 }
@@ -41,11 +37,11 @@ static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MA
  * Returns its size. */
 static size_t read_plain_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
 {
-	struct ct_span word = ct_scan_word(parser);
+	struct ct_span word = ct_parser_word(parser);
 	char upper[CTRACE_MAX_NAME];
 
 	if (word.size == 0)
-		ct_diagnose_found(parser, "the name of a component");
+		ct_parser_diagnose_found(parser, "the name of a component");
 	if (word.size > CTRACE_MAX_COMPONENT)
 		return word.size;
 	memcpy(out_name, word.at, word.size);
@@ -66,40 +62,40 @@ static struct ct_span read_name(struct ct_parser *parser, char out_name[CTRACE_M
 	const char *start;
 	size_t size;
 
-	ct_scan_blanks(parser);
+	ct_parser_blanks(parser);
 	start = parser->at;
-	size = ct_scan_is_at(parser, '\'') ? read_quoted_name(parser, out_name)
-					   : read_plain_name(parser, out_name);
+	size = ct_parser_is_at(parser, '\'') ? read_quoted_name(parser, out_name)
+					     : read_plain_name(parser, out_name);
 	word = ct_span_of(start, parser->at);
-	if (parser->reason != 0)
+	if (parser->has_failed)
 		return word;
 	if (size > CTRACE_MAX_COMPONENT)
-		ct_diagnose_syntax(parser, word, "is too long", "at most 255 bytes");
+		ct_parser_diagnose_word(parser, word, "is too long", "at most 255 bytes");
 	else if (ct_component_check_name(out_name, size) != CTRACE_OK)
-		ct_diagnose_syntax(parser, word, "is not the name of a component",
-				   "a name, or names with dots between");
+		ct_parser_diagnose_word(parser, word, "is not the name of a component",
+					"a name, or names with dots between");
 	return word;
 }
 
 uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
 {
-	bool is_enclosed = ct_scan_accept(parser, '(');
+	bool is_enclosed = ct_parser_accept(parser, '(');
 	char name[CTRACE_MAX_COMPONENT + 1];
 	struct ct_span word;
 	uint32_t count = 0;
 
 	do {
 		word = read_name(parser, name);
-		if (parser->reason != 0)
+		if (parser->has_failed)
 			return 0;
 		if (count == names->most) {
-			ct_diagnose_syntax(parser, word, "is one too many", names->expected);
+			ct_parser_diagnose_word(parser, word, "is one too many", names->expected);
 			return 0;
 		}
 		memcpy(names->name[count++], name, strlen(name) + 1);
-	} while (is_enclosed && ct_scan_accept(parser, ','));
-	if (is_enclosed && !ct_scan_accept(parser, ')'))
-		ct_diagnose_found(parser, "\",\" or \")\"");
+	} while (is_enclosed && ct_parser_accept(parser, ','));
+	if (is_enclosed && !ct_parser_accept(parser, ')'))
+		ct_parser_diagnose_found(parser, "\",\" or \")\"");
 	if (names->all != NULL && count == 1 && ct_name_is(word.at, word.size, "ALL")) {
 		*names->all = true;
 		return 0;
@@ -108,30 +104,6 @@ uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
 }
 
 /* ---- SUB ---- */
-
-/* Returns the path's end: the parenthesis that closes it or, without one around it, the end of
- * the operand; NULL when there is none. */
-static const char *path_end(struct ct_parser *parser, bool is_enclosed)
-{
-	unsigned depth = 0;
-
-	while (parser->at < parser->end) {
-		const char *at = parser->at;
-
-		if (depth == 0 && (*at == ')' || (!is_enclosed && *at == ',')))
-			return at;
-		if (*at != '\'') {
-			parser->at++;
-		} else if (!ct_scan_quotation(parser)) {
-			ct_diagnose_syntax(parser, ct_span_of(at, parser->end),
-					   "has no closing quotation mark", "\"'\"");
-			return NULL;
-		}
-		depth += *at == '(';
-		depth -= *at == ')';
-	}
-	return is_enclosed || depth != 0 ? NULL : parser->at;
-}
 
 /* Changes letters outside of quotation marks to upper case. */
 static void upper_unquoted(char *text, size_t size)
@@ -171,19 +143,18 @@ static void sub_take(struct ct_parser *parser, struct ct_span value,
 	char text[CTRACE_MAX_COMPONENT];
 	struct ct_diagnostic diagnostic = { .line = 0 };
 	struct ct_sub_path path;
-	uint32_t reason = 0;
 	size_t size = 0;
 
 	if (value.size > sizeof text) {
-		ct_diagnose_syntax(parser, value, "is too long", "at most 255 bytes");
+		ct_parser_diagnose_word(parser, value, "is too long", "at most 255 bytes");
 		return;
 	}
 	memcpy(text, value.at, value.size);
 	upper_unquoted(text, value.size);
 	if (command->kind != CT_OPERATOR_TRACE_CT || !path_is_pattern(text, value.size))
-		reason = ct_sub_parse(text, value.size, &path, &diagnostic);
-	if (reason != 0) {
-		ct_diagnose_filled(parser, reason, value.at + diagnostic.column - 1, &diagnostic);
+		diagnostic.code = ct_sub_parse(text, value.size, &path, &diagnostic);
+	if (diagnostic.code != 0) {
+		ct_parser_diagnose_filled(parser, value.at + diagnostic.column - 1, &diagnostic);
 		return;
 	}
 	for (size_t i = 0; i < value.size; i++) /* no name has blanks */
@@ -195,20 +166,9 @@ static void sub_take(struct ct_parser *parser, struct ct_span value,
 
 void ct_read_operator_sub(struct ct_parser *parser, void *out)
 {
-	const char *open;
-	const char *start;
-	const char *end;
-	bool is_enclosed;
+	struct ct_span path;
 
-	ct_scan_blanks(parser);
-	open = parser->at;
-	is_enclosed = ct_scan_accept(parser, '(');
-	start = parser->at;
-	end = path_end(parser, is_enclosed);
-	if (end != NULL)
-		sub_take(parser, ct_span_of(start, end), out);
-	else if (parser->reason == 0)
-		ct_diagnose_syntax(parser, ct_span_of(open, is_enclosed ? open + 1 : parser->end),
-				   "is not closed", "\")\"");
-	parser->at += end != NULL && is_enclosed;
+	if (ct_parser_accept(parser, '(') ? ct_parser_group(parser, UINT_MAX, &path)
+					  : ct_parser_nested(parser, ",)", UINT_MAX, &path))
+		sub_take(parser, path, out);
 }

@@ -20,7 +20,7 @@ struct reading {
 	struct wto *wto;
 };
 
-static void report_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static void report_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct reading *reading = user;
 	char place[4200];
@@ -28,7 +28,7 @@ static void report_diagnostic(uint32_t reason, const struct ct_diagnostic *diagn
 
 	(void)snprintf(place, sizeof place, "%s:%u:%u", reading->path, diagnostic->line,
 		       diagnostic->column);
-	(void)snprintf(number, sizeof number, "0C %02X", reason);
+	(void)snprintf(number, sizeof number, "0C %02X", diagnostic->code);
 	ct_wto(reading->wto, CTR016I, place, diagnostic->message, diagnostic->expected, number,
 	       NULL);
 }

@@ -72,12 +72,12 @@ static bool member_read(struct member *member)
 
 /* ---- what it says ---- */
 
-static void print_diagnostic(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static void print_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {
 	const struct member *member = user;
 
 	ct_tool_diagnose(member->path, diagnostic);
-	fprintf(stderr, " (reason %02X %02X)\n", CTRACE_RC_REFUSED, reason);
+	fprintf(stderr, " (reason %02X %02X)\n", CTRACE_RC_REFUSED, diagnostic->code);
 }
 
 static void print_lines(const struct ct_buf *text)

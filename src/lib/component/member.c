@@ -16,14 +16,14 @@ struct first_diagnostic {
 	bool is_known;
 };
 
-static void member_note_first(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static void member_note_first(const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct first_diagnostic *first = user;
 
 	if (first->is_known)
 		return;
 	first->is_known = true;
-	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, reason,
+	(void)ct_outcome_set(first->out, CTRACE_RC_REFUSED, diagnostic->code,
 			     "%s:%u:%u: " CT_DIAGNOSTIC_FORMAT, first->member, diagnostic->line,
 			     diagnostic->column, CT_DIAGNOSTIC_TEXT(diagnostic));
 }

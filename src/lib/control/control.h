@@ -123,13 +123,10 @@ struct ct_parmlib {
 	struct ct_trace_request *requests; /* in the member's order; freed by ct_parmlib_fini() */
 	uint32_t count;
 };
-/* Reports each error in order of the text, with its reason. */
-typedef void ct_parmlib_diagnose(uint32_t reason, const struct ct_diagnostic *diagnostic,
-				 void *user);
-/* Parses the whole text.  Returns 0 and a complete *out; or the first error's reason, or 08 << 8
- * | 06 without memory.  report may be NULL.  Call ct_parmlib_fini() in either case. */
+/* Parses the whole text, and reports each error in the order of the text, with its reason as code.  Returns 0 and a complete *out; or the first error's reason, or 08 << 8
+ * | 06 without memory.  diagnose may be NULL.  Call ct_parmlib_fini() in either case. */
 uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
-			  ct_parmlib_diagnose *diagnose, void *user) CT_MUST_USE;
+			  ct_diagnose *diagnose, void *user) CT_MUST_USE;
 void ct_parmlib_fini(struct ct_parmlib *parmlib);
 /* ---- parmlib_print.c: prints a request as a member's text, for presets; and a path as in SUB */
 void ct_parmlib_print(const struct ct_trace_request *request, struct ct_buf *out);

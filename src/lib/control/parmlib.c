@@ -60,19 +60,12 @@ static const struct keyword keywords[] = {
 
 static const struct keyword *keyword_find(struct ct_span word)
 {
-	for (size_t i = 0; i < CT_COUNT(keywords); i++)
-		if (ct_name_is(word.at, word.size, keywords[i].name))
-			return &keywords[i];
-	return NULL;
+	return ct_keywords_find(CT_KEYWORDS(keywords), word);
 }
 
 static const char *keyword_suggest(struct ct_span word)
 {
-	const char *names[CT_COUNT(keywords)];
-
-	for (size_t i = 0; i < CT_COUNT(keywords); i++)
-		names[i] = keywords[i].name;
-	return ct_suggest(word, names, CT_COUNT(names));
+	return ct_keywords_suggest(CT_KEYWORDS(keywords), word);
 }
 
 /* ---- the next clause after an error ---- */
@@ -89,8 +82,8 @@ static bool word_begins_clause(struct ct_parser *parser, struct ct_span word, un
 		return keyword != NULL;
 	if (keyword->read == NULL || before == ',' || before == '(')
 		return false;
-	(void)ct_scan_accept(parser, '=');
-	return ct_scan_accept(parser, '(');
+	(void)ct_parser_accept(parser, '=');
+	return ct_parser_accept(parser, '(');
 }
 
 /* Skips to the next clause, which is at the latest where the last of `depth` open parentheses is
@@ -99,8 +92,8 @@ static void parser_skip_to_clause(struct ct_parser *parser, unsigned depth)
 {
 	char before = '\0';
 
-	for (ct_scan_blanks(parser); parser->at < parser->end; ct_scan_blanks(parser)) {
-		struct ct_span word = ct_scan_word(parser);
+	for (ct_parser_blanks(parser); parser->at < parser->end; ct_parser_blanks(parser)) {
+		struct ct_span word = ct_parser_word(parser);
 
 		if (word.size != 0) {
 			if (word_begins_clause(parser, word, depth, before)) {
@@ -108,7 +101,7 @@ static void parser_skip_to_clause(struct ct_parser *parser, unsigned depth)
 				return;
 			}
 		} else if (*word.at == '\'') {
-			(void)ct_scan_quotation(parser);
+			(void)ct_parser_skip_quotation(parser);
 		} else {
 			parser->at++;
 			depth += *word.at == '(';
@@ -121,13 +114,22 @@ static void parser_skip_to_clause(struct ct_parser *parser, unsigned depth)
 
 /* ---- traces ---- */
 
+static void member_refuse(struct ct_parser *parser, const char *at, const char *what,
+			  const char *expected)
+{
+	ct_parser_diagnose(parser, &(struct ct_finding){ .at = at,
+							 .what = what,
+							 .expected = expected,
+							 .code = CTRACE_RSN_PARMLIB });
+}
+
 /* True when a clause begins a new trace: the first clause; a state after another state; SUB
  * after either, since a state belongs to the SUB before it. */
 static bool clause_begins_trace(const struct ct_parser *parser, enum ct_clause clause)
 {
 	const bool *has;
 
-	if (parser->out->count == 0)
+	if (ct_parser_member(parser)->count == 0)
 		return true;
 	has = ct_parser_trace(parser)->has;
 	return (clause == CT_CLAUSE_STATE && has[CT_CLAUSE_STATE]) ||
@@ -137,11 +139,10 @@ static bool clause_begins_trace(const struct ct_parser *parser, enum ct_clause c
 /* False: too many traces, or no memory. */
 static bool trace_add(struct ct_parser *parser, const char *at)
 {
-	struct ct_parmlib *out = parser->out;
+	struct ct_parmlib *out = ct_parser_member(parser);
 
 	if (out->count == MOST_TRACES) {
-		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, at, "this trace is one too many",
-				  "at most 1024 in a member");
+		member_refuse(parser, at, "this trace is one too many", "at most 1024 in a member");
 		return false;
 	}
 	if ((out->count & (out->count - 1)) ==
@@ -150,7 +151,8 @@ static bool trace_add(struct ct_parser *parser, const char *at)
 		struct ct_trace_request *requests = realloc(out->requests, room * sizeof *requests);
 
 		if (requests == NULL) {
-			parser->reason = STORAGE_SHORT;
+			parser->has_failed = true;
+			parser->code = STORAGE_SHORT;
 			return false;
 		}
 		out->requests = requests;
@@ -170,10 +172,10 @@ static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct c
 	}
 	trace = ct_parser_trace(parser);
 	if (trace->has[clause])
-		ct_diagnose_syntax(parser, word, "is there already for this trace",
-				   "each clause once for a trace");
+		ct_parser_diagnose_word(parser, word, "is there already for this trace",
+					"each clause once for a trace");
 	trace->has[clause] = true;
-	ct_scan_place(parser, word.at, &trace->place[clause].line, &trace->place[clause].column);
+	ct_parser_place(parser, word.at, &trace->place[clause].line, &trace->place[clause].column);
 	return true;
 }
 
@@ -181,9 +183,9 @@ static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct c
 
 static void parentheses_parse(struct ct_parser *parser, const struct keyword *keyword)
 {
-	(void)ct_scan_accept(parser, '=');
-	if (!ct_scan_accept(parser, '(')) {
-		ct_diagnose_found(parser, "\"(\"");
+	(void)ct_parser_accept(parser, '=');
+	if (!ct_parser_accept(parser, '(')) {
+		ct_parser_diagnose_found(parser, "\"(\"");
 		parser_skip_to_clause(parser, 0);
 	} else if (!keyword->read(parser)) {
 		parser_skip_to_clause(parser, 1);
@@ -204,36 +206,39 @@ static void clause_parse(struct ct_parser *parser, const struct keyword *keyword
 static void wtrstart_parse(struct ct_parser *parser, const struct keyword *keyword,
 			   struct ct_span word)
 {
-	if (parser->out->wtrstart[0] != '\0')
-		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTART in a member");
+	if (ct_parser_member(parser)->wtrstart[0] != '\0')
+		ct_parser_diagnose_word(parser, word, "is there already",
+					"one WTRSTART in a member");
 	parentheses_parse(parser, keyword);
-	parser->out->nowrap = ct_scan_accept_word(parser, "NOWRAP");
-	if (!parser->out->nowrap)
-		(void)ct_scan_accept_word(parser, "WRAP");
+	ct_parser_member(parser)->nowrap = ct_parser_accept_word(parser, "NOWRAP");
+	if (!ct_parser_member(parser)->nowrap)
+		(void)ct_parser_accept_word(parser, "WRAP");
 }
 
 static void wtrstop_parse(struct ct_parser *parser, const struct keyword *keyword,
 			  struct ct_span word)
 {
-	if (parser->out->wtrstop[0] != '\0')
-		ct_diagnose_syntax(parser, word, "is there already", "one WTRSTOP in a member");
+	if (ct_parser_member(parser)->wtrstop[0] != '\0')
+		ct_parser_diagnose_word(parser, word, "is there already",
+					"one WTRSTOP in a member");
 	parentheses_parse(parser, keyword);
 }
 
 static void keyword_refuse(struct ct_parser *parser, const struct keyword *keyword,
 			   struct ct_span word)
 {
-	ct_diagnose_syntax(parser, word, keyword->refusal, keyword->expected);
+	ct_parser_diagnose_word(parser, word, keyword->refusal, keyword->expected);
 }
 
 /* Refuses a word that is no keyword, and skips its parentheses. */
 static void word_refuse(struct ct_parser *parser, struct ct_span word)
 {
-	ct_diagnose(parser, &(struct ct_diagnostic_parts){
-				    CTRACE_RSN_MEMBER_SYNTAX, word, "is not a keyword",
-				    keyword_suggest(word), clauses_expected });
-	(void)ct_scan_accept(parser, '=');
-	if (ct_scan_accept(parser, '('))
+	ct_parser_diagnose(parser, &(struct ct_finding){ .word = word,
+							 .what = "is not a keyword",
+							 .meant = keyword_suggest(word),
+							 .expected = clauses_expected });
+	(void)ct_parser_accept(parser, '=');
+	if (ct_parser_accept(parser, '('))
 		parser_skip_to_clause(parser, 1);
 }
 
@@ -241,7 +246,7 @@ static void word_refuse(struct ct_parser *parser, struct ct_span word)
 
 static void parser_parse_next(struct ct_parser *parser)
 {
-	struct ct_span word = ct_scan_word(parser);
+	struct ct_span word = ct_parser_word(parser);
 	const struct keyword *keyword = keyword_find(word);
 
 	if (keyword != NULL) {
@@ -249,84 +254,92 @@ static void parser_parse_next(struct ct_parser *parser)
 	} else if (word.size != 0) {
 		word_refuse(parser, word);
 	} else {
-		ct_diagnose_found(parser, clauses_expected);
+		ct_parser_diagnose_found(parser, clauses_expected);
 		parser_skip_to_clause(parser, 0);
 	}
 }
 
 /* False when the text is not a member at all. */
-static bool head_parse(struct ct_parser *parser)
+static bool head_parse(struct ct_parser *parser, bool is_comment_open)
 {
 	const char *start = parser->at;
 	const char *suggestion;
 	struct ct_span word;
 	bool is_clause;
 
-	if (ct_scan_accept_word(parser, "TRACEOPTS"))
+	if (ct_parser_accept_word(parser, "TRACEOPTS"))
 		return true;
 	if (parser->at == parser->end) {
-		if (parser->open_comment == NULL)
-			ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, start, "the member is empty",
-					  "TRACEOPTS");
+		if (!is_comment_open)
+			member_refuse(parser, start, "the member is empty", "TRACEOPTS");
 		return false;
 	}
-	word = ct_scan_word(parser);
+	word = ct_parser_word(parser);
 	is_clause = keyword_find(word) != NULL;
 	suggestion = is_clause ? NULL : keyword_suggest(word);
 	if (is_clause)
 		parser->at = word.at;
 	word.size += word.size == 0; /* a single mark */
-	ct_diagnose(parser, &(struct ct_diagnostic_parts){ CTRACE_RSN_PARMLIB, word,
-							   "stands where TRACEOPTS begins a member",
-							   suggestion, "TRACEOPTS" });
+	ct_parser_diagnose(parser,
+			   &(struct ct_finding){ .word = word,
+						 .what = "stands where TRACEOPTS begins a member",
+						 .meant = suggestion,
+						 .expected = "TRACEOPTS",
+						 .code = CTRACE_RSN_PARMLIB });
 	return is_clause || suggestion != NULL;
 }
 
-static void member_parse(struct ct_parser *parser)
+/* open_comment: at the text's end; or NULL. */
+static void member_parse(struct ct_parser *parser, const char *open_comment)
 {
-	const struct ct_parmlib *out = parser->out;
+	const struct ct_parmlib *out = ct_parser_member(parser);
 
-	if (head_parse(parser))
-		for (ct_scan_blanks(parser); parser->at < parser->end; ct_scan_blanks(parser))
+	if (head_parse(parser, open_comment != NULL))
+		for (ct_parser_blanks(parser); parser->at < parser->end; ct_parser_blanks(parser))
 			parser_parse_next(parser);
-	if (parser->open_comment != NULL)
-		ct_diagnose_syntax(parser, (struct ct_span){ parser->open_comment, 2 },
-				   "is not closed", "\"*/\"");
-	else if (parser->reason == 0 && out->count == 0 && out->wtrstart[0] == '\0' &&
+	if (open_comment != NULL)
+		ct_parser_diagnose_word(parser, (struct ct_span){ open_comment, 2 },
+					"is not closed", "\"*/\"");
+	else if (!parser->has_failed && out->count == 0 && out->wtrstart[0] == '\0' &&
 		 out->wtrstop[0] == '\0')
-		ct_diagnose_place(parser, CTRACE_RSN_PARMLIB, parser->end, "TRACEOPTS says nothing",
-				  clauses_expected);
+		member_refuse(parser, parser->end, "TRACEOPTS says nothing", clauses_expected);
 }
 
 uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
-			  ct_parmlib_diagnose *diagnose, void *user)
+			  ct_diagnose *diagnose, void *user)
 {
-	struct ct_parser parser = { .out = out,
-				    .diagnose = diagnose,
-				    .user = user,
-				    .placed = text,
-				    .line_start = text,
-				    .line = 1 };
+	struct ct_parser parser;
 	/* the mark that some editors put before UTF-8 */
 	size_t mark = size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+	const char *open_comment;
 	char *copy;
 
 	*out = (struct ct_parmlib){ 0 };
-	if (size > CT_PARMLIB_LIMIT) {
-		ct_diagnose_place(&parser, CTRACE_RSN_MEMBER_TOO_LARGE, text + CT_PARMLIB_LIMIT,
-				  "the member is too large",
-				  "at most 65536 bytes, comments included");
-		return parser.reason;
-	}
-	copy = malloc(size + 1);
+	copy = calloc(1, size + 1);
 	if (copy == NULL)
 		return STORAGE_SHORT;
 	if (size != 0)
 		memcpy(copy, text, size);
-	ct_scan_start(&parser, copy + mark, copy + size);
-	member_parse(&parser);
+	ct_parser_start(&parser, copy + mark, size - mark, "the member");
+	parser.usual = CTRACE_RSN_MEMBER_SYNTAX;
+	parser.take = diagnose;
+	parser.user = user;
+	parser.out = out;
+	if (size > CT_PARMLIB_LIMIT) {
+		ct_parser_diagnose(
+			&parser,
+			&(struct ct_finding){ .at = copy + CT_PARMLIB_LIMIT,
+					      .what = "the member is too large",
+					      .expected = "at most 65536 bytes, comments included",
+					      .code = CTRACE_RSN_MEMBER_TOO_LARGE });
+	} else {
+		open_comment = ct_comments_blank(copy + mark, copy + size);
+		if (open_comment != NULL)
+			parser.end = open_comment;
+		member_parse(&parser, open_comment);
+	}
 	free(copy);
-	return parser.reason;
+	return parser.code;
 }
 
 void ct_parmlib_fini(struct ct_parmlib *parmlib)

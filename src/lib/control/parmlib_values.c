@@ -10,25 +10,30 @@
  */
 #include "lib/control/parmlib.h"
 
-#define MOST_SUB_PARENS 2u /* that are open in SUB(ASID(1)) */
+#include <limits.h>
+
+#define MOST_SUB_PARENS 1u /* that are open inside of SUB(ASID(1)) */
 
 static bool value_refuse_found(struct ct_parser *parser, const char *expected)
 {
-	ct_diagnose_found(parser, expected);
-	return false;
-}
-
-/* The parser is at the end of the line. */
-static bool quotation_refuse(struct ct_parser *parser, const char *open)
-{
-	ct_diagnose_syntax(parser, ct_span_of(open, parser->at),
-			   "has no closing quotation mark on its line", "\"'\"");
+	ct_parser_diagnose_found(parser, expected);
 	return false;
 }
 
 static bool list_close(struct ct_parser *parser)
 {
-	return ct_scan_accept(parser, ')') || value_refuse_found(parser, "\",\" or \")\"");
+	return ct_parser_accept(parser, ')') || value_refuse_found(parser, "\",\" or \")\"");
+}
+
+void ct_diagnose_value(struct ct_parser *parser, struct ct_span value, uint32_t reason)
+{
+	struct ct_diagnostic diagnostic;
+
+	if (reason == 0)
+		return;
+	ct_trace_diagnose(reason, value, &diagnostic);
+	diagnostic.code = reason;
+	ct_parser_diagnose_filled(parser, value.at, &diagnostic);
 }
 
 /* ---- lists of values ---- */
@@ -44,23 +49,25 @@ static bool list_read(struct ct_parser *parser, const struct list *list)
 {
 	unsigned count = 0;
 
-	if (ct_scan_accept(parser, ')'))
+	if (ct_parser_accept(parser, ')'))
 		return true;
 	do {
 		struct ct_span value;
 
-		ct_scan_blanks(parser);
-		value = ct_scan_value(parser);
+		ct_parser_blanks(parser);
+		value = ct_parser_value(parser);
 		if (value.size == 0)
 			return value_refuse_found(parser,
 						  count == 0 ? "a value or \")\"" : "a value");
 		if (count < list->most)
 			list->take(parser, value);
 		else if (count == list->most)
-			ct_diagnose_word(parser, list->too_many, value, "is one too many",
-					 list->expected);
+			ct_parser_diagnose(parser, &(struct ct_finding){ .word = value,
+									 .what = "is one too many",
+									 .expected = list->expected,
+									 .code = list->too_many });
 		count++;
-	} while (ct_scan_accept(parser, ','));
+	} while (ct_parser_accept(parser, ','));
 	return list_close(parser);
 }
 
@@ -69,8 +76,8 @@ static bool value_read(struct ct_parser *parser,
 		       void (*take)(struct ct_parser *parser, struct ct_span value),
 		       const char *expected)
 {
-	ct_scan_blanks(parser);
-	if (ct_scan_is_at(parser, ')'))
+	ct_parser_blanks(parser);
+	if (ct_parser_is_at(parser, ')'))
 		take(parser, ct_span_of(parser->at, parser->at));
 	return list_read(parser, &(struct list){ take, 1, CTRACE_RSN_MEMBER_SYNTAX, expected });
 }
@@ -117,10 +124,12 @@ static void preset_take(struct ct_parser *parser, struct ct_span value)
 	else if (ct_name_is(value.at, value.size, "DELETE"))
 		trace->state = CTRACE_CT_PRESET_DELETE;
 	else
-		ct_diagnose(parser,
-			    &(struct ct_diagnostic_parts){
-				    CTRACE_RSN_MEMBER_SYNTAX, value, "is nothing that PRESET does",
-				    ct_suggest(value, words, CT_COUNT(words)), "PUT or DELETE" });
+		ct_parser_diagnose(
+			parser,
+			&(struct ct_finding){ .word = value,
+					      .what = "is nothing that PRESET does",
+					      .meant = ct_suggest(value, words, CT_COUNT(words)),
+					      .expected = "PUT or DELETE" });
 }
 
 bool ct_read_preset(struct ct_parser *parser)
@@ -157,8 +166,9 @@ bool ct_read_wtr(struct ct_parser *parser)
 
 static void wtrstart_take(struct ct_parser *parser, struct ct_span value)
 {
-	ct_diagnose_value(parser, value,
-			  ct_writer_parse(value.at, value.size, parser->out->wtrstart));
+	ct_diagnose_value(
+		parser, value,
+		ct_writer_parse(value.at, value.size, ct_parser_member(parser)->wtrstart));
 }
 
 bool ct_read_wtrstart(struct ct_parser *parser)
@@ -168,8 +178,9 @@ bool ct_read_wtrstart(struct ct_parser *parser)
 
 static void wtrstop_take(struct ct_parser *parser, struct ct_span value)
 {
-	ct_diagnose_value(parser, value,
-			  ct_jobname_parse(value.at, value.size, parser->out->wtrstop));
+	ct_diagnose_value(
+		parser, value,
+		ct_jobname_parse(value.at, value.size, ct_parser_member(parser)->wtrstop));
 }
 
 bool ct_read_wtrstop(struct ct_parser *parser)
@@ -179,45 +190,17 @@ bool ct_read_wtrstop(struct ct_parser *parser)
 
 /* ---- SUB ---- */
 
-/* Reads up to the closing parenthesis; stops at the first character that no path has. */
-static bool path_read(struct ct_parser *parser, struct ct_span *out_path)
-{
-	const char *start = parser->at;
-	unsigned depth = 1;
-
-	while (parser->at < parser->end && depth != 0 && depth <= MOST_SUB_PARENS) {
-		const char *at = parser->at;
-
-		if (*at == '\'') {
-			if (!ct_scan_quotation(parser))
-				return quotation_refuse(parser, at);
-			continue;
-		}
-		parser->at++;
-		depth += *at == '(';
-		depth -= *at == ')';
-	}
-	if (depth != 0) {
-		parser->at = start;
-		ct_diagnose_syntax(parser, ct_span_of(start - 1, start), "is not closed",
-				   "SUB(path)");
-		return false;
-	}
-	*out_path = ct_span_of(start, parser->at - 1);
-	return true;
-}
-
 bool ct_read_sub(struct ct_parser *parser)
 {
-	struct ct_diagnostic diagnostic = { .line = 0 };
+	struct ct_diagnostic diagnostic;
 	struct ct_span path;
-	uint32_t reason;
 
-	if (!path_read(parser, &path))
+	if (!ct_parser_group(parser, MOST_SUB_PARENS, &path))
 		return false;
-	reason = ct_sub_parse(path.at, path.size, &ct_parser_trace(parser)->sub, &diagnostic);
-	if (reason != 0)
-		ct_diagnose_filled(parser, reason, path.at + diagnostic.column - 1, &diagnostic);
+	diagnostic.code =
+		ct_sub_parse(path.at, path.size, &ct_parser_trace(parser)->sub, &diagnostic);
+	if (diagnostic.code != 0)
+		ct_parser_diagnose_filled(parser, path.at + diagnostic.column - 1, &diagnostic);
 	return true;
 }
 
@@ -238,15 +221,13 @@ static void option_keep_char(struct ct_trace_request *trace, char c)
 /* '...' with '' for a quotation mark */
 static bool option_read_quoted(struct ct_parser *parser)
 {
-	const char *open = parser->at;
-
 	for (;;) {
 		const char *start = parser->at + 1;
 
-		if (!ct_scan_quotation(parser))
-			return quotation_refuse(parser, open);
+		if (!ct_parser_quotation(parser))
+			return false;
 		option_keep(ct_parser_trace(parser), ct_span_of(start, parser->at - 1));
-		if (!ct_scan_is_at(parser, '\''))
+		if (!ct_parser_is_at(parser, '\''))
 			return true;
 		option_keep_char(ct_parser_trace(parser), '\'');
 	}
@@ -256,31 +237,21 @@ static bool option_read_quoted(struct ct_parser *parser)
  * line ends inside become one blank.  A quoted part stays as it is, with its marks. */
 static bool option_read_unquoted(struct ct_parser *parser)
 {
-	struct ct_trace_request *trace = ct_parser_trace(parser);
-	const char *start = parser->at;
-	unsigned depth = 0;
+	struct ct_span option;
+	bool is_quoted = false;
 
-	while (parser->at < parser->end) {
-		const char *at = parser->at;
+	if (!ct_parser_nested(parser, CT_BLANKS ",)", UINT_MAX, &option))
+		return false;
+	for (size_t i = 0; i < option.size; i++) {
+		bool is_blank = !is_quoted && ct_is_blank(option.at[i]);
 
-		if (depth == 0 && (*at == ',' || *at == ')' || ct_is_blank(*at)))
-			break;
-		if (ct_is_blank(*at)) {
-			ct_scan_blanks(parser);
-			option_keep_char(trace, ' ');
-			continue;
-		}
-		if (*at != '\'')
-			parser->at++;
-		else if (!ct_scan_quotation(parser))
-			return quotation_refuse(parser, at);
-		option_keep(trace, ct_span_of(at, parser->at));
-		depth += *at == '(';
-		depth -= *at == ')';
+		is_quoted ^= option.at[i] == '\'';
+		if (!is_blank)
+			option_keep_char(ct_parser_trace(parser), option.at[i]);
+		else if (!ct_is_blank(option.at[i - 1]))
+			option_keep_char(ct_parser_trace(parser), ' ');
 	}
-	if (depth != 0)
-		return value_refuse_found(parser, "\")\"");
-	return parser->at > start || value_refuse_found(parser, "an option");
+	return option.size != 0 || value_refuse_found(parser, "an option");
 }
 
 /* True when options have a control character: they are shown to people and passed to C
@@ -301,28 +272,33 @@ bool ct_read_option(struct ct_parser *parser)
 	size_t size_before = trace->options_size;
 	struct ct_span option;
 
-	if (!(ct_scan_is_at(parser, '\'') ? option_read_quoted(parser)
-					  : option_read_unquoted(parser)))
+	if (!(ct_parser_is_at(parser, '\'') ? option_read_quoted(parser)
+					    : option_read_unquoted(parser)))
 		return false;
 	option = ct_span_of(start, parser->at);
 	if (size_before <= CTRACE_MAX_OPTIONS && trace->options_size > CTRACE_MAX_OPTIONS)
-		ct_diagnose_word(
-			parser, CTRACE_RSN_OPTIONS_TOO_LONG, option, "makes the options too long",
-			"at most 1024 characters in all strings, with a comma between two");
+		ct_parser_diagnose(
+			parser,
+			&(struct ct_finding){
+				.word = option,
+				.what = "makes the options too long",
+				.expected =
+					"at most 1024 characters in all strings, with a comma between two",
+				.code = CTRACE_RSN_OPTIONS_TOO_LONG });
 	if (options_have_control(trace, size_before))
-		ct_diagnose_syntax(parser, option, "has a control character", "text");
+		ct_parser_diagnose_word(parser, option, "has a control character", "text");
 	return true;
 }
 
 static bool options_read_list(struct ct_parser *parser)
 {
-	if (ct_scan_accept(parser, ')'))
+	if (ct_parser_accept(parser, ')'))
 		return true;
 	for (;;) {
-		ct_scan_blanks(parser);
+		ct_parser_blanks(parser);
 		if (!ct_read_option(parser))
 			return false;
-		if (!ct_scan_accept(parser, ','))
+		if (!ct_parser_accept(parser, ','))
 			return list_close(parser);
 		option_keep_char(ct_parser_trace(parser), ',');
 	}

@@ -56,12 +56,12 @@ struct seen {
 	struct ct_diagnostic diagnostic[32];
 };
 
-static UNUSED void see(uint32_t reason, const struct ct_diagnostic *diagnostic, void *user)
+static UNUSED void see(const struct ct_diagnostic *diagnostic, void *user)
 {
 	struct seen *seen = user;
 
 	assert_true(seen->count < CT_COUNT(seen->reason));
-	seen->reason[seen->count] = reason;
+	seen->reason[seen->count] = diagnostic->code;
 	seen->diagnostic[seen->count++] = *diagnostic;
 }
 

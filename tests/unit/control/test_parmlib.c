@@ -341,6 +341,22 @@ static void hostile_bytes(void **state)
 	assert_string_equal(seen.diagnostic[0].message, "\"O\\u{0}\\u{1B}N\" is not a keyword");
 }
 
+static void free_form(void **state)
+{
+	(void)state;
+	parse("/* head\n * of it */ traceopts/**/on\r\n"
+	      "Asid\n(\n1\r\n,/* two */2 ) OPTIONS('A' /* ' ( */ , 'B')/* end */\r\n");
+	assert_int_equal(member.count, 1);
+	assert_int_equal(request(0)->asid_count, 2);
+	assert_string_equal(request(0)->options, "A,B");
+	assert_int_equal(request(0)->place[CT_CLAUSE_STATE].line, 2);
+	assert_int_equal(request(0)->place[CT_CLAUSE_STATE].column, 26);
+	assert_int_equal(request(0)->place[CT_CLAUSE_ASID].line, 3);
+	parse("\xEF\xBB\xBFTRACEOPTS SUB( A /* of */ . ASID( 5 ) )ON");
+	assert_int_equal(request(0)->sub.count, 2);
+	assert_int_equal(request(0)->place[CT_CLAUSE_SUB].column, 11); /* the mark does not count */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -357,6 +373,7 @@ int main(void)
 		cmocka_unit_test(every_diagnostic),
 		cmocka_unit_test(first_reason),
 		cmocka_unit_test(hostile_bytes),
+		cmocka_unit_test(free_form),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, member_free);

@@ -74,9 +74,9 @@ static void diagnostics_in_parentheses(void **state)
 	assert_diagnostic("TRACEOPTS ON WTR(A,B,C)", syntax, 1, 20, "\"B\" is one too many",
 			  "WTR(name) or WTR(DISCONNECT)");
 	assert_diagnostic("TRACEOPTS SUB(A ON JOBNAME(B)", syntax, 1, 14, "\"(\" is not closed",
-			  "SUB(path)");
+			  "\")\"");
 	assert_diagnostic("TRACEOPTS SUB(A((B))) ON", syntax, 1, 14, "\"(\" is not closed",
-			  "SUB(path)");
+			  "\")\"");
 	assert_diagnostic("TRACEOPTS SUB('a) ON\nOFF", syntax, 1, 15,
 			  "\"'a) ON\" has no closing quotation mark on its line", "\"'\"");
 	assert_diagnostic("TRACEOPTS SUB(A ASID(0) 'x\nOFF", syntax, 1, 25,
@@ -107,7 +107,7 @@ static void diagnostics_in_options(void **state)
 			  "\",\" is not expected here", "an option");
 	assert_diagnostic("TRACEOPTS ON OPTIONS(a,b", syntax, 1, 25, "the member ends here",
 			  "\",\" or \")\"");
-	assert_diagnostic("TRACEOPTS ON OPTIONS(a=(b\nOFF", syntax, 2, 4, "the member ends here",
+	assert_diagnostic("TRACEOPTS ON OPTIONS(a=(b\nOFF", syntax, 1, 24, "\"(\" is not closed",
 			  "\")\"");
 	assert_diagnostic("TRACEOPTS ON OPTIONS('x','a\x1B[2J') OFF", syntax, 1, 26,
 			  "\"'a\\u{1B}[2J'\" has a control character", "text");

@@ -195,7 +195,7 @@ static void diagnostics_in_options(void **state)
 	assert_refused("OPTIONS=(a,,b)", 12, "\",\" is not expected here", "an option");
 	assert_refused("OPTIONS=(a", 11, "the reply ends here", "\",\" or \")\"");
 	assert_refused("OPTIONS=(a=(b)", 15, "the reply ends here", "\",\" or \")\"");
-	assert_refused("OPTIONS=a=(b", 13, "the reply ends here", "\")\"");
+	assert_refused("OPTIONS=a=(b", 11, "\"(\" is not closed", "\")\"");
 	assert_refused("OPTIONS=a b", 11, "\"b\" is not expected here", "\",\"");
 	assert_refused("OPTIONS=(a))", 12, "\")\" is not expected here", "\",\"");
 	assert_refused("OPTIONS=('abc),END", 10,

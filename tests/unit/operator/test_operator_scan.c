@@ -7,7 +7,7 @@
 
 #include "operator/operator_scan.h"
 
-static struct ct_line reading;
+static struct ct_parser reading;
 static struct ct_diagnostic diagnostic;
 #define FLAG_AT 90u /* in taken, behind the text */
 
@@ -50,7 +50,7 @@ static bool read_text(const char *text)
 	memset(taken, 0, sizeof taken);
 	assert_true(ct_line_start(&reading, line, size, "the line", &diagnostic));
 	assert_true(ct_line_is_text(&reading));
-	return ct_operands_read(&reading.parser, &table, taken, &said);
+	return ct_operands_read(&reading, &table, taken, &said);
 }
 
 static void assert_taken(const char *text, const char *wanted)
@@ -116,11 +116,11 @@ static void first_diagnostic(void **state)
 
 	(void)state;
 	assert_true(read_text("RED"));
-	ct_diagnose_value(&reading.parser, word, 0);
-	assert_int_equal(reading.parser.reason, 0);
-	ct_diagnose_value(&reading.parser, word, CTRACE_RSN_ASID_ZERO);
-	ct_diagnose_value(&reading.parser, word, CTRACE_RSN_WTR_NAME);
-	assert_int_equal(reading.parser.reason, CTRACE_RSN_ASID_ZERO);
+	ct_diagnose_value(&reading, word, 0);
+	assert_int_equal(reading.code, 0);
+	ct_diagnose_value(&reading, word, CTRACE_RSN_ASID_ZERO);
+	ct_diagnose_value(&reading, word, CTRACE_RSN_WTR_NAME);
+	assert_int_equal(reading.code, CTRACE_RSN_ASID_ZERO);
 	assert_string_equal(diagnostic.message, "\"R\" is zero");
 }
 
@@ -129,15 +129,15 @@ static void lines(void **state)
 	(void)state;
 	memset(line, 'x', sizeof line);
 	assert_true(ct_line_start(&reading, line, CT_OPERATOR_LINE, "the line", &diagnostic));
-	assert_ptr_equal(reading.parser.end, line + CT_OPERATOR_LINE);
+	assert_ptr_equal(reading.end, line + CT_OPERATOR_LINE);
 	assert_false(ct_line_start(&reading, line, CT_OPERATOR_LINE + 1, "the line", &diagnostic));
 	assert_string_equal(diagnostic.message, "the line is too long");
 	assert_int_equal(diagnostic.column, CT_OPERATOR_LINE + 1);
 	assert_true(ct_line_start(&reading, NULL, 0, "the line", &diagnostic));
-	assert_true(reading.parser.at == reading.parser.end);
+	assert_true(reading.at == reading.end);
 	put_line("a\tb\x1F \n", 6);
 	assert_true(ct_line_start(&reading, line, 6, "the line", &diagnostic));
-	assert_ptr_equal(reading.parser.end, line + 4);
+	assert_ptr_equal(reading.end, line + 4);
 	assert_false(ct_line_is_text(&reading));
 	assert_int_equal(diagnostic.column, 4);
 }

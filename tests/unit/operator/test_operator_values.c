@@ -108,8 +108,8 @@ static void diagnostics_in_names(void **state)
 	assert_comp_diagnostic("A..B", 1, "\"A..B\" is not the name of a component", expected);
 	assert_comp_diagnostic("A.", 1, "\"A.\" is not the name of a component", expected);
 	assert_comp_diagnostic("''", 1, "\"''\" is not the name of a component", expected);
-	assert_comp_diagnostic("'A,SUB=(B)", 1, "\"'A,SUB=(B)\" has no closing quotation mark",
-			       "\"'\"");
+	assert_comp_diagnostic("'A,SUB=(B)", 1,
+			       "\"'A,SUB=(B)\" has no closing quotation mark on its line", "\"'\"");
 	assert_comp_diagnostic("'A'B'", 4, "\"B\" is not expected here", "\",\"");
 	assert_comp_diagnostic("'A'''B'", 6, "\"B\" is not expected here", "\",\"");
 }
@@ -145,11 +145,12 @@ static void diagnostics_in_paths(void **state)
 	assert_sub_diagnostic("()", 2, "a name is missing", sub_expected);
 	assert_sub_diagnostic("(A", 1, "\"(\" is not closed", "\")\"");
 	assert_sub_diagnostic("(ASID(1)", 1, "\"(\" is not closed", "\")\"");
-	assert_sub_diagnostic("ASID(1", 1, "\"ASID(1\" is not closed", "\")\"");
+	assert_sub_diagnostic("ASID(1", 5, "\"(\" is not closed", "\")\"");
 	assert_sub_diagnostic("(A))", 4, "\")\" is not expected here", "\",\"");
 	assert_sub_diagnostic("A)", 2, "\")\" is not expected here", "\",\"");
 	assert_sub_diagnostic("(A).B", 4, "\".B\" is not expected here", "\",\"");
-	assert_sub_diagnostic("('a_b)", 2, "\"'a_b)\" has no closing quotation mark", "\"'\"");
+	assert_sub_diagnostic("('a_b)", 2, "\"'a_b)\" has no closing quotation mark on its line",
+			      "\"'\"");
 	assert_sub_diagnostic("(A.", 1, "\"(\" is not closed", "\")\"");
 	assert_sub_diagnostic("(A.)", 4, "a name is missing", sub_expected);
 	assert_sub_diagnostic("(A,B)", 2, "\"A,B\" is not a sublevel name", sub_expected);
