@@ -8,6 +8,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "writer/writer.h"
+#include "base/scan.h"
 #include "lib/control/control.h"
 
 #include <stdio.h>
@@ -38,58 +39,26 @@ bool ct_writer_name_is_valid(const char *name, size_t size)
  */
 
 struct parser {
-	const char *at;  /* the rest of the line */
-	const char *end; /* end of the line */
-	const char *line_start;
-	unsigned line;
-	bool has_diagnostic;
+	struct ct_parser text; /* its end is that of the line */
 	bool has_mode;
 	bool has_compress;
 	struct ct_procedure *out;
-	ct_procedure_diagnose *diagnose;
-	void *user;
 };
 
-static void parser_diagnose(struct parser *parser, const char *at, const char *message,
-			    const char *expected)
-{
-	struct ct_diagnostic diagnostic = { .line = parser->line,
-					    .column = (unsigned)(at - parser->line_start) + 1 };
-
-	parser->has_diagnostic = true;
-	if (parser->diagnose == NULL)
-		return;
-	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", message);
-	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "%s", expected);
-	parser->diagnose(&diagnostic, parser->user);
-}
-
-/* `"word" what (did you mean suggestion?)` */
 static void parser_diagnose_word(struct parser *parser, struct ct_span word, const char *what,
 				 const char *suggestion, const char *expected)
 {
-	struct ct_buf message;
-
-	ct_buf_init(&message);
-	ct_span_quote(&message, word, CT_WORD_SHOWN);
-	ct_buf_add_format(&message, " %s", what);
-	if (suggestion != NULL)
-		ct_buf_add_format(&message, " (did you mean %s?)", suggestion);
-	parser_diagnose(parser, word.at, ct_buf_text(&message), expected);
-	ct_buf_fini(&message);
+	ct_parser_diagnose(&parser->text, &(struct ct_finding){ .word = word,
+								.what = what,
+								.meant = suggestion,
+								.expected = expected });
 }
 
 /* Takes the next word of the line; false at its end. */
 static bool parser_next_word(struct parser *parser, struct ct_span *out_word)
 {
-	const char *start;
-
-	while (parser->at < parser->end && ct_is_blank(*parser->at))
-		parser->at++;
-	start = parser->at;
-	while (parser->at < parser->end && !ct_is_blank(*parser->at))
-		parser->at++;
-	*out_word = ct_span_of(start, parser->at);
+	ct_parser_blanks(&parser->text);
+	*out_word = ct_parser_until(&parser->text, CT_BLANKS);
 	return out_word->size != 0;
 }
 
@@ -264,7 +233,7 @@ static void trcout_diagnose_missing(struct parser *parser, uint32_t number, cons
 	char message[64];
 
 	(void)snprintf(message, sizeof message, "TRCOUT%02u has no %s", number, what);
-	parser_diagnose(parser, parser->end, message, expected);
+	ct_parser_diagnose_at(&parser->text, parser->text.end, message, expected);
 }
 
 /* 1 to 16; 0: not a data set's name. */
@@ -416,15 +385,15 @@ static void line_read(struct parser *parser)
 }
 
 enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size,
-				      struct ct_procedure *out, ct_procedure_diagnose *diagnose_to,
-				      void *user)
+				      struct ct_procedure *out, ct_diagnose *diagnose, void *user)
 {
-	struct parser parser = {
-		.line_start = text, .line = 1, .out = out, .diagnose = diagnose_to, .user = user
-	};
-	const char *end = text + size;
+	struct parser parser = { .out = out };
+	const char *end;
 
 	*out = (struct ct_procedure){ .mode = CT_WRITER_WRAP };
+	ct_parser_start(&parser.text, name, strlen(name), "the name");
+	parser.text.take = diagnose;
+	parser.text.user = user;
 	if (!ct_writer_name_is_valid(name, strlen(name))) {
 		parser_diagnose_word(&parser, (struct ct_span){ name, strlen(name) },
 				     "is not the name of a writer", NULL,
@@ -433,19 +402,18 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 	}
 	memcpy(out->name, name, strlen(name) + 1);
 	ct_name_upper(out->name, strlen(name));
-	for (;; parser.line++) {
-		const char *newline = size != 0 ? memchr(parser.line_start, '\n',
-							 (size_t)(end - parser.line_start))
-						: NULL;
+	ct_parser_start(&parser.text, text, size, "the procedure");
+	parser.text.take = diagnose;
+	parser.text.user = user;
+	for (end = parser.text.end; parser.text.at < end; parser.text.at += parser.text.at < end) {
+		const char *newline = memchr(parser.text.at, '\n', (size_t)(end - parser.text.at));
 
-		parser.at = parser.line_start;
-		parser.end = newline != NULL ? newline : end;
+		parser.text.end = newline != NULL ? newline : end;
 		line_read(&parser);
-		if (newline == NULL || newline + 1 == end)
-			break;
-		parser.line_start = newline + 1;
+		parser.text.at = parser.text.end;
 	}
-	if (out->trcout_count == 0 && !parser.has_diagnostic)
-		parser_diagnose(&parser, parser.end, "there is no TRCOUT", EXPECTED_NUMBER);
-	return parser.has_diagnostic ? CTRACE_FAILURE : CTRACE_OK;
+	if (out->trcout_count == 0 && !parser.text.has_failed)
+		ct_parser_diagnose_at(&parser.text, parser.text.end, "there is no TRCOUT",
+				      EXPECTED_NUMBER);
+	return parser.text.has_failed ? CTRACE_FAILURE : CTRACE_OK;
 }

@@ -55,9 +55,8 @@ struct ct_procedure {
  *
  * Each error is reported with line and column.  The result is then FAILURE, and *out is invalid.
  */
-typedef void ct_procedure_diagnose(const struct ct_diagnostic *diagnostic, void *user);
 enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t size,
-				      struct ct_procedure *out, ct_procedure_diagnose *diagnose,
+				      struct ct_procedure *out, ct_diagnose *diagnose,
 				      void *user) CT_MUST_USE;
 /* Reads the first procedure file of that name.  NOT_FOUND; DENIED: other users may write to it
  * or its directory; OS_ERROR.  out_path: its path, or the path that was tried. */
