@@ -24,6 +24,7 @@
 #define CT_PRINT_IPCS_H
 
 #include "base/hash_table.h"
+#include "base/scan.h"
 #include "print/print.h"
 #include "read/read.h"
 #include "read/reader_exit.h"
@@ -150,37 +151,32 @@ bool ct_ipcs_is_empty(const char *text, size_t size);
 void ct_ipcs_text_add(struct ct_buf *out, const struct ct_ipcs_command *command);
 
 /* ---- ipcs_scan.c, ipcs_values.c: one reading of one command */
-struct ct_ipcs_scan {
-	const char *at; /* the unread rest of `text` */
-	const char *end;
-	char *text; /* the command without comments and continuations; to be freed */
+struct ct_ipcs_text {
+	const char *original;
+	char *text; /* the command without comments and continuations */
 	/* for each byte of `text`, and for its end, its position in the original */
 	uint32_t *places;
-	const char *original;
-	bool has_failed; /* there is an error: diagnostic and message describe it */
-	enum ct_ipcs_message message;
-	struct ct_diagnostic *diagnostic;
 };
-/* Returns false after an error, which is reported, or without memory.  ct_ipcs_scan_end() is
- * needed in either case. */
-bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size,
+/* Starts a scan that keeps its first diagnostic; the code is a message's number.  Returns false
+ * after an error, which is reported, or without memory.  ct_ipcs_scan_end() is needed in either
+ * case: it frees the text, and sets line and column of the diagnostic to those in the original. */
+bool ct_ipcs_scan_start(struct ct_parser *scan, struct ct_ipcs_text *text, struct ct_span original,
 			struct ct_diagnostic *diagnostic);
-void ct_ipcs_scan_end(struct ct_ipcs_scan *scan);
-void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan);         /* commas count */
-bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c); /* behind blanks */
-struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan); /* of a keyword */
+void ct_ipcs_scan_end(struct ct_parser *scan, struct ct_ipcs_text *text);
+void ct_ipcs_scan_blanks(struct ct_parser *scan);         /* commas count */
+struct ct_span ct_ipcs_scan_word(struct ct_parser *scan); /* of a keyword */
 /* Returns the text up to the parenthesis that closes this one, without blanks around it, and
  * moves the scan behind it.  at NULL: an error was reported. */
-struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expected);
+struct ct_span ct_ipcs_scan_group(struct ct_parser *scan, const char *expected);
 /* Returns the next value in a group: up to a comma or blank outside of quotation marks and
  * parentheses.  Size 0: there is none left. */
 struct ct_span ct_ipcs_next_value(struct ct_span *group);
 /* Returns the value without quotation marks around it, and with '' as one.  Returns NULL without
  * memory. */
 char *ct_ipcs_unquote(struct ct_span value);
-/* Keeps only the first diagnostic.  word.at points into scan->text; `what` follows the word in
+/* `what` follows the word in
  * the message, as "is no number"; with word.size 0 it stands alone. */
-void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word,
+void ct_ipcs_diagnose(struct ct_parser *scan, enum ct_ipcs_message message, struct ct_span word,
 		      const char *what, const char *expected);
 
 struct ct_ipcs_moment { /* as written: the time zone is known only at the command's end */
@@ -188,21 +184,20 @@ struct ct_ipcs_moment { /* as written: the time zone is known only at the comman
 	struct ct_span word;
 	int year, month, day, hour, minute, second, microsecond;
 };
-void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group,
-			 struct ct_ipcs_moment *out);
+void ct_ipcs_read_moment(struct ct_parser *scan, struct ct_span group, struct ct_ipcs_moment *out);
 bool ct_ipcs_moment_us(const struct ct_ipcs_moment *moment, bool is_local, uint64_t *out_us);
 /* Reads hexadecimal numbers up to `most`, and ranges first:last of them. */
-void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least,
+void ct_ipcs_read_ranges(struct ct_parser *scan, struct ct_span group, uint32_t least,
 			 uint32_t most, struct ct_ipcs_ranges *out);
-void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest,
+void ct_ipcs_read_words(struct ct_parser *scan, struct ct_span group, size_t longest,
 			struct ct_ipcs_words *out);
 void ct_ipcs_words_fini(struct ct_ipcs_words *words);
-void ct_ipcs_read_limit(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t *out);
+void ct_ipcs_read_limit(struct ct_parser *scan, struct ct_span group, uint32_t *out);
 /* Reads COMP: a name, in the form in which names are compared. */
-void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group,
+void ct_ipcs_read_component(struct ct_parser *scan, struct ct_span group,
 			    char out[CTRACE_MAX_COMPONENT + 1]);
 /* Reads SUB; one more pair of parentheses is allowed. */
-void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group,
+void ct_ipcs_read_sub(struct ct_parser *scan, struct ct_span group,
 		      char out[CTRACE_MAX_COMPONENT + 1]);
 /* Returns the group without one pair of parentheses around all of it. */
 struct ct_span ct_ipcs_inner(struct ct_span group);

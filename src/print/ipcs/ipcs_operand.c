@@ -294,24 +294,22 @@ bool ct_ipcs_begins(const char *name, struct ct_span word)
 	return word.size <= strlen(name) && ct_name_equal(name, word.size, word.at, word.size);
 }
 
+static struct ct_keywords operand_names(const struct ct_ipcs_operands *table)
+{
+	return (struct ct_keywords){ table->rows, sizeof table->rows[0], table->count };
+}
+
 static void refuse_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table,
 			   struct ct_span word)
 {
-	const char *names[64];
-	char what[100];
-	const char *suggestion;
-	size_t count = 0;
-
-	for (; count < table->count && count < CT_COUNT(names); count++)
-		names[count] = table->rows[count].name;
-	suggestion = ct_suggest(word, names, count);
-	if (suggestion != NULL)
-		(void)snprintf(what, sizeof what, "%s (did you mean %s?)", table->refusal,
-			       suggestion);
-	else
-		(void)snprintf(what, sizeof what, "%s", table->refusal);
-	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what,
-			 count == 0 ? "nothing more" : "one of its operands: HELP lists them");
+	ct_parser_diagnose(&parse->scan,
+			   &(struct ct_finding){
+				   .word = word,
+				   .what = table->refusal,
+				   .meant = ct_keywords_suggest(operand_names(table), word),
+				   .expected = table->count == 0
+						       ? "nothing more"
+						       : "one of its operands: HELP lists them" });
 }
 
 /* "is short for STOP, START and STORAGE" */
@@ -340,14 +338,10 @@ static void refuse_ambiguous(struct ct_ipcs_parse *parse, const struct ct_ipcs_o
 static const struct ct_ipcs_operand *
 find_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table, struct ct_span word)
 {
-	const struct ct_ipcs_operand *found = NULL;
+	const struct ct_ipcs_operand *found = ct_keywords_find(operand_names(table), word);
 
-	for (size_t i = 0; i < table->count; i++) {
-		const struct ct_ipcs_operand *row = &table->rows[i];
-
-		if (ct_name_is(word.at, word.size, row->name))
-			return row;
-	}
+	if (found != NULL)
+		return found;
 	for (size_t i = 0; i < table->count && word.size != 0; i++) {
 		const struct ct_ipcs_operand *row = &table->rows[i];
 
@@ -376,7 +370,7 @@ static void refuse_again(struct ct_ipcs_parse *parse, struct ct_span word, struc
 
 static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *table)
 {
-	struct ct_ipcs_scan *scan = &parse->scan;
+	struct ct_parser *scan = &parse->scan;
 	struct ct_span word = ct_ipcs_scan_word(scan);
 	struct ct_span group = { NULL, 0 };
 	const struct ct_ipcs_operand *operand;
@@ -394,13 +388,12 @@ static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_opera
 		return;
 	}
 	parse->said[operand->group] = word;
-	if (operand->value != NO_VALUE && ct_ipcs_scan_accept(scan, '(')) {
+	if (operand->value != NO_VALUE && ct_parser_accept(scan, '(')) {
 		group = ct_ipcs_scan_group(scan, operand->value == HAS_VALUE ? "a value" : NULL);
 		if (group.at == NULL) {
-			if (scan->message == CT_ITT_NONE)
-				scan->message = operand->read == read_copy_options
-							? CT_ITT10017I
-							: parse->incomplete;
+			if (scan->code == CT_ITT_NONE)
+				scan->code = operand->read == read_copy_options ? CT_ITT10017I
+										: parse->incomplete;
 			return;
 		}
 	} else if (operand->value == HAS_VALUE) {
@@ -424,7 +417,7 @@ void ct_ipcs_read_operands(struct ct_ipcs_parse *parse, const struct ct_ipcs_ope
 static void read_copy_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
 			      struct ct_span group)
 {
-	struct ct_ipcs_scan *scan = &parse->scan;
+	struct ct_parser *scan = &parse->scan;
 	struct ct_span inner = ct_ipcs_inner(group);
 	const char *at = scan->at;
 	const char *end = scan->end;
@@ -435,8 +428,8 @@ static void read_copy_options(struct ct_ipcs_parse *parse, const struct ct_ipcs_
 	parse->incomplete = CT_ITT10017I;
 	ct_ipcs_read_operands(parse, &copy_option_table);
 	parse->incomplete = CT_ITT_NONE;
-	if (scan->has_failed && scan->message == CT_ITT_NONE)
-		scan->message = CT_ITT10018I;
+	if (scan->has_failed && scan->code == CT_ITT_NONE)
+		scan->code = CT_ITT10018I;
 	scan->at = at;
 	scan->end = end;
 }

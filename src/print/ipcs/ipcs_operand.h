@@ -43,7 +43,7 @@ enum ct_ipcs_group {
 };
 
 struct ct_ipcs_parse {
-	struct ct_ipcs_scan scan;
+	struct ct_parser scan;
 	struct ct_ipcs_command *out;
 	struct ct_span said[CT_IPCS_GROUP_COUNT]; /* where; at NULL: nowhere */
 	struct ct_ipcs_moment start, stop;

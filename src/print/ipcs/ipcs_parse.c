@@ -19,7 +19,7 @@
 static void check_times(struct ct_ipcs_parse *parse)
 {
 	struct ct_ipcs_command *out = parse->out;
-	struct ct_ipcs_scan *scan = &parse->scan;
+	struct ct_parser *scan = &parse->scan;
 
 	out->has_start = parse->start.is_said;
 	out->has_stop = parse->stop.is_said;
@@ -38,7 +38,7 @@ static void check_names(struct ct_ipcs_parse *parse)
 {
 	const struct ct_span *said = parse->said;
 	struct ct_ipcs_command *out = parse->out;
-	struct ct_ipcs_scan *scan = &parse->scan;
+	struct ct_parser *scan = &parse->scan;
 
 	if (out->sub[0] != '\0' && out->component[0] == '\0')
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, said[CT_IPCS_GROUP_SUB], "has no component",
@@ -52,7 +52,7 @@ static void check_names(struct ct_ipcs_parse *parse)
 static void parse_ctrace(struct ct_ipcs_parse *parse)
 {
 	const struct ct_span *said = parse->said;
-	struct ct_ipcs_scan *scan = &parse->scan;
+	struct ct_parser *scan = &parse->scan;
 
 	ct_ipcs_read_operands(parse, &ct_ipcs_ctrace_operands);
 	if (scan->has_failed)
@@ -72,7 +72,7 @@ static void parse_ctrace(struct ct_ipcs_parse *parse)
 
 static void parse_copytrc(struct ct_ipcs_parse *parse)
 {
-	struct ct_ipcs_scan *scan = &parse->scan;
+	struct ct_parser *scan = &parse->scan;
 
 	ct_ipcs_read_operands(parse, &ct_ipcs_copytrc_operands);
 	if (!scan->has_failed && parse->out->out.count == 0)
@@ -131,11 +131,10 @@ bool ct_ipcs_is_command(const char *word)
 
 static const struct verb_row *find_verb(struct ct_span word)
 {
-	const struct verb_row *found = NULL;
+	const struct verb_row *found = ct_keywords_find(CT_KEYWORDS(verbs), word);
 
-	for (size_t i = 0; i < CT_COUNT(verbs); i++)
-		if (ct_name_is(word.at, word.size, verbs[i].name))
-			return &verbs[i];
+	if (found != NULL)
+		return found;
 	for (size_t i = 0; i < CT_COUNT(verbs); i++) {
 		if (word.size == 0 || !ct_ipcs_begins(verbs[i].name, word))
 			continue;
@@ -149,11 +148,7 @@ static const struct verb_row *find_verb(struct ct_span word)
 /* NULL: it is like none of them. */
 static const char *suggest_verb(struct ct_span word)
 {
-	const char *names[CT_COUNT(verbs)];
-
-	for (size_t i = 0; i < CT_COUNT(verbs); i++)
-		names[i] = verbs[i].name;
-	return ct_suggest(word, names, CT_COUNT(names));
+	return ct_keywords_suggest(CT_KEYWORDS(verbs), word);
 }
 
 bool ct_ipcs_may_be_command(const char *word)
@@ -169,17 +164,15 @@ bool ct_ipcs_may_be_command(const char *word)
 static void refuse_verb(struct ct_ipcs_parse *parse, struct ct_span word)
 {
 	static const char expected[] = "CTRACE, MERGE, MERGEEND, COPYTRC, SETDEF, HELP or END";
-	const char *suggestion = suggest_verb(word);
-	char what[60];
+	bool is_gtf = ct_name_is(word.at, word.size, "GTFTRACE");
 
-	if (ct_name_is(word.at, word.size, "GTFTRACE"))
-		(void)snprintf(what, sizeof what, "has nothing to read: there are no GTF traces");
-	else if (suggestion != NULL)
-		(void)snprintf(what, sizeof what, "is no subcommand (did you mean %s?)",
-			       suggestion);
-	else
-		(void)snprintf(what, sizeof what, "is no subcommand");
-	ct_ipcs_diagnose(&parse->scan, CT_ITT_NONE, word, what, expected);
+	ct_parser_diagnose(&parse->scan,
+			   &(struct ct_finding){
+				   .word = word,
+				   .what = is_gtf ? "has nothing to read: there are no GTF traces"
+						  : "is no subcommand",
+				   .meant = is_gtf ? NULL : suggest_verb(word),
+				   .expected = expected });
 }
 
 static void parse_command(struct ct_ipcs_parse *parse)
@@ -203,15 +196,16 @@ enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_c
 {
 	struct ct_ipcs_parse parse = { .out = out };
 	enum ctrace_status status = CTRACE_OK;
+	struct ct_ipcs_text copy;
 
 	memset(out, 0, sizeof *out);
 	*out_diagnostic = (struct ct_diagnostic){ 0 };
-	if (ct_ipcs_scan_start(&parse.scan, text, size, out_diagnostic))
+	if (ct_ipcs_scan_start(&parse.scan, &copy, (struct ct_span){ text, size }, out_diagnostic))
 		parse_command(&parse);
 	if (parse.scan.has_failed)
 		status = CTRACE_SYNTAX_ERROR;
-	*out_message = parse.scan.message;
-	ct_ipcs_scan_end(&parse.scan);
+	*out_message = (enum ct_ipcs_message)parse.scan.code;
+	ct_ipcs_scan_end(&parse.scan, &copy);
 	return status;
 }
 

@@ -11,60 +11,22 @@
  */
 #include "print/ipcs/ipcs.h"
 
-#include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- diagnostics ---- */
 
-/* Line and column of a byte of the original. */
-static void diagnostic_place(const struct ct_ipcs_scan *scan, size_t offset,
-			     struct ct_diagnostic *out)
-{
-	size_t start = 0;
-
-	out->line = 1;
-	for (size_t i = 0; i < offset; i++)
-		if (scan->original[i] == '\n') {
-			out->line++;
-			start = i + 1;
-		}
-	out->column = (unsigned)(offset - start) + 1;
-}
-
-void ct_ipcs_diagnose(struct ct_ipcs_scan *scan, enum ct_ipcs_message message, struct ct_span word,
+void ct_ipcs_diagnose(struct ct_parser *scan, enum ct_ipcs_message message, struct ct_span word,
 		      const char *what, const char *expected)
 {
-	struct ct_buf text;
+	static const struct ct_span no_word;
 
-	if (scan->has_failed)
-		return;
-	scan->has_failed = true;
-	scan->message = message;
-	ct_buf_init(&text);
-	if (word.size != 0) {
-		ct_span_quote(&text, word, CT_WORD_SHOWN);
-		ct_buf_add_char(&text, ' ');
-	}
-	ct_buf_add_text(&text, what);
-	diagnostic_place(scan, scan->places[word.at - scan->text], scan->diagnostic);
-	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s",
-		       ct_buf_text(&text));
-	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
-		       expected);
-	ct_buf_fini(&text);
-}
-
-/* Reports an error found before there is a scan. */
-static bool text_refuse(struct ct_ipcs_scan *scan, size_t offset, const char *what,
-			const char *expected)
-{
-	scan->has_failed = true;
-	diagnostic_place(scan, offset, scan->diagnostic);
-	(void)snprintf(scan->diagnostic->message, sizeof scan->diagnostic->message, "%s", what);
-	(void)snprintf(scan->diagnostic->expected, sizeof scan->diagnostic->expected, "%s",
-		       expected);
-	return false;
+	ct_parser_diagnose(scan, &(struct ct_finding){ .word = word.size != 0 ? word : no_word,
+						       .at = word.at,
+						       .what = what,
+						       .expected = expected,
+						       .code = message });
 }
 
 /* ---- lines ---- */
@@ -136,24 +98,25 @@ bool ct_ipcs_is_empty(const char *text, size_t size)
 
 /* ---- the copy ---- */
 
-static void scan_put(struct ct_ipcs_scan *scan, size_t *size, char c, size_t place_of_it)
+static void text_put(struct ct_ipcs_text *text, size_t *size, const char *at)
 {
-	scan->places[*size] = (uint32_t)place_of_it;
-	scan->text[(*size)++] = c;
+	text->places[*size] = (uint32_t)(at - text->original);
+	text->text[(*size)++] = *at;
 }
 
-/* Returns false at a control character. */
-static bool scan_copy(struct ct_ipcs_scan *scan, const char *text, const char *end,
-		      size_t *out_size)
+/* Returns the size of the copy, which ends at the end or at a control character. */
+static size_t text_copy(struct ct_ipcs_text *text, const char *end)
 {
-	const char *at = text;
+	const char *at = text->original;
 	bool is_quoted = false;
+	size_t size = 0;
 
 	while (at < end) {
 		const char *next;
 
 		if (!is_quoted && (next = comment_skip(at, end)) != NULL) {
-			scan_put(scan, out_size, ' ', (size_t)(at - text));
+			text_put(text, &size, at);
+			text->text[size - 1] = ' ';
 			at = next;
 			continue;
 		}
@@ -165,48 +128,69 @@ static bool scan_copy(struct ct_ipcs_scan *scan, const char *text, const char *e
 			at = next;
 			continue;
 		}
-		if ((unsigned char)*at < ' ' && !ct_is_blank(*at)) {
-			scan->places[*out_size] = (uint32_t)(at - text);
-			return text_refuse(scan, (size_t)(at - text),
-					   "a control character is not text", "a command");
-		}
+		text_put(text, &size, at);
+		if ((unsigned char)*at < ' ' && !ct_is_blank(*at))
+			return size - 1;
 		is_quoted ^= *at == '\'';
-		scan_put(scan, out_size, *at, (size_t)(at - text));
 		at++;
 	}
-	scan->places[*out_size] = (uint32_t)(end - text);
-	return true;
+	text->places[size] = (uint32_t)(end - text->original);
+	text->text[size] = '\0';
+	return size;
 }
 
-bool ct_ipcs_scan_start(struct ct_ipcs_scan *scan, const char *text, size_t size,
+bool ct_ipcs_scan_start(struct ct_parser *scan, struct ct_ipcs_text *text, struct ct_span original,
 			struct ct_diagnostic *diagnostic)
 {
-	size_t copied = 0;
+	size_t size = original.size;
+	size_t copied;
 
-	*scan = (struct ct_ipcs_scan){ .original = text, .diagnostic = diagnostic };
-	while (size > 0 && ct_is_blank(text[size - 1]))
+	*text = (struct ct_ipcs_text){ .original = original.at };
+	while (size > 0 && ct_is_blank(original.at[size - 1]))
 		size--;
-	if (size > CT_IPCS_LINE)
-		return text_refuse(scan, CT_IPCS_LINE, "the command is too long",
-				   "at most 65536 bytes");
-	scan->text = malloc(size + 1);
-	scan->places = calloc(size + 1, sizeof *scan->places);
-	if (scan->text == NULL || scan->places == NULL)
-		return text_refuse(scan, 0, "there is not enough memory", "more of it");
-	if (!scan_copy(scan, text, text + size, &copied))
+	ct_parser_start(scan, original.at, size, "the command");
+	scan->line = 0;
+	scan->first = diagnostic;
+	if (size > CT_IPCS_LINE) {
+		ct_parser_diagnose_at(scan, scan->at + CT_IPCS_LINE, "the command is too long",
+				      "at most 65536 bytes");
 		return false;
-	scan->text[copied] = '\0';
-	scan->at = scan->text;
-	scan->end = scan->text + copied;
-	return true;
+	}
+	text->places = calloc(size + 1, sizeof *text->places);
+	text->text = calloc(1, size + 1);
+	if (text->text == NULL || text->places == NULL) {
+		ct_parser_diagnose_at(scan, scan->at, "there is not enough memory", "more of it");
+		return false;
+	}
+	copied = text_copy(text, original.at + size);
+	scan->at = scan->line_start = text->text;
+	scan->end = scan->at + copied;
+	if (text->places[copied] == size)
+		return true;
+	ct_parser_diagnose_at(scan, scan->end, "a control character is not text", "a command");
+	return false;
 }
 
-void ct_ipcs_scan_end(struct ct_ipcs_scan *scan)
+void ct_ipcs_scan_end(struct ct_parser *scan, struct ct_ipcs_text *text)
 {
-	free(scan->text);
-	free(scan->places);
-	scan->text = NULL;
-	scan->places = NULL;
+	struct ct_diagnostic *diagnostic = scan->first;
+	size_t offset = scan->has_failed ? diagnostic->column - 1 : 0;
+	size_t start = 0;
+
+	if (text->text != NULL && text->places != NULL)
+		offset = text->places[offset];
+	if (scan->has_failed) {
+		diagnostic->line = 1;
+		for (size_t i = 0; i < offset; i++)
+			if (text->original[i] == '\n') {
+				diagnostic->line++;
+				start = i + 1;
+			}
+		diagnostic->column = (unsigned)(offset - start) + 1;
+	}
+	free(text->text);
+	free(text->places);
+	*text = (struct ct_ipcs_text){ NULL };
 }
 
 /* ---- words ---- */
@@ -216,113 +200,59 @@ static bool character_is_separator(char c)
 	return ct_is_blank(c) || c == ',';
 }
 
-void ct_ipcs_scan_blanks(struct ct_ipcs_scan *scan)
+void ct_ipcs_scan_blanks(struct ct_parser *scan)
 {
 	while (scan->at < scan->end && character_is_separator(*scan->at))
 		scan->at++;
 }
 
-bool ct_ipcs_scan_accept(struct ct_ipcs_scan *scan, char c)
+struct ct_span ct_ipcs_scan_word(struct ct_parser *scan)
 {
-	const char *at = scan->at;
-
-	while (at < scan->end && ct_is_blank(*at))
-		at++;
-	if (at == scan->end || *at != c)
-		return false;
-	scan->at = at + 1;
-	return true;
-}
-
-struct ct_span ct_ipcs_scan_word(struct ct_ipcs_scan *scan)
-{
-	const char *start;
-
 	ct_ipcs_scan_blanks(scan);
-	start = scan->at;
-	while (scan->at < scan->end && !character_is_separator(*scan->at) &&
-	       (*scan->at == '\0' || strchr("()='", *scan->at) == NULL))
-		scan->at++;
-	return ct_span_of(start, scan->at);
+	return ct_parser_word(scan);
 }
 
 /* ---- groups ---- */
 
-/* Returns the position after the quotation that begins at `at`; the end when nothing closes it. */
-static const char *quotation_skip(const char *at, const char *end)
+struct ct_span ct_ipcs_scan_group(struct ct_parser *scan, const char *expected)
 {
-	const char *close = memchr(at + 1, '\'', (size_t)(end - at) - 1);
+	static const struct ct_span none;
+	struct ct_span group;
 
-	return close != NULL ? close + 1 : end;
-}
-
-struct ct_span ct_ipcs_scan_group(struct ct_ipcs_scan *scan, const char *expected)
-{
-	const char *start = scan->at;
-	const char *at = start;
-	unsigned depth = 1;
-
-	while (at < scan->end) {
-		if (*at == '\'') {
-			at = quotation_skip(at, scan->end);
-			continue;
-		}
-		depth += *at == '(';
-		depth -= *at == ')';
-		if (depth == 0)
-			break;
-		at++;
+	if (!ct_parser_group(scan, UINT_MAX, &group))
+		return none;
+	if (ct_span_trim(group).size == 0 && expected != NULL) {
+		ct_parser_diagnose_at(scan, group.at + group.size,
+				      "nothing stands between the parentheses", expected);
+		return none;
 	}
-	if (at == scan->end) {
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 },
-				 "the command ends here", "\")\"");
-		return (struct ct_span){ NULL, 0 };
-	}
-	scan->at = at + 1;
-	if (ct_span_trim(ct_span_of(start, at)).size == 0 && expected != NULL) {
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ at, 0 },
-				 "nothing stands between the parentheses", expected);
-		return (struct ct_span){ NULL, 0 };
-	}
-	return ct_span_trim(ct_span_of(start, at));
+	return ct_span_trim(group);
 }
 
 struct ct_span ct_ipcs_inner(struct ct_span group)
 {
-	unsigned depth = 0;
+	struct ct_span inner;
+	struct ct_parser scan;
 
-	if (group.size < 2 || group.at[0] != '(' || group.at[group.size - 1] != ')')
-		return group;
-	for (const char *at = group.at; at < group.at + group.size; at++) {
-		if (*at == '\'') {
-			at = quotation_skip(at, group.at + group.size) - 1;
-			continue;
-		}
-		depth += *at == '(';
-		depth -= *at == ')';
-		if (depth == 0 && at != group.at + group.size - 1)
-			return group; /* two groups, not one around all */
-	}
-	return ct_span_trim(ct_span_of(group.at + 1, group.at + group.size - 1));
+	ct_parser_start(&scan, group.at, group.size, "");
+	/* Of two groups neither is one around all. */
+	if (ct_parser_is_at(&scan, '(') && ct_parser_accept(&scan, '(') &&
+	    ct_parser_group(&scan, UINT_MAX, &inner) && scan.at == scan.end)
+		return ct_span_trim(inner);
+	return group;
 }
 
 struct ct_span ct_ipcs_next_value(struct ct_span *group)
 {
-	const char *end = group->at + group->size;
-	const char *at = group->at;
-	const char *start;
-	unsigned depth = 0;
+	struct ct_parser scan;
+	struct ct_span value;
 
-	while (at < end && character_is_separator(*at))
-		at++;
-	start = at;
-	while (at < end && (depth > 0 || !character_is_separator(*at))) {
-		depth += *at == '(';
-		depth -= *at == ')' && depth > 0;
-		at = *at == '\'' ? quotation_skip(at, end) : at + 1;
-	}
-	*group = ct_span_of(at, end);
-	return ct_span_of(start, at);
+	ct_parser_start(&scan, group->at, group->size, "");
+	ct_ipcs_scan_blanks(&scan);
+	value = ct_span_of(scan.at, scan.end);
+	(void)!ct_parser_nested(&scan, CT_BLANKS ",", UINT_MAX, &value);
+	*group = ct_span_of(scan.at, scan.end);
+	return value;
 }
 
 char *ct_ipcs_unquote(struct ct_span value)

@@ -82,8 +82,7 @@ static bool clock_take(const char **at, const char *end, struct ct_ipcs_moment *
 	return out->hour <= 23 && out->minute <= 59 && out->second <= 59;
 }
 
-void ct_ipcs_read_moment(struct ct_ipcs_scan *scan, struct ct_span group,
-			 struct ct_ipcs_moment *out)
+void ct_ipcs_read_moment(struct ct_parser *scan, struct ct_span group, struct ct_ipcs_moment *out)
 {
 	const char *end = group.at + group.size;
 	const char *at = group.at;
@@ -180,7 +179,7 @@ static bool parse_range(struct ct_span word, struct ct_ipcs_range *out)
 	       parse_number(ct_span_of(mark + 1, word.at + word.size), &out->last);
 }
 
-void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t least,
+void ct_ipcs_read_ranges(struct ct_parser *scan, struct ct_span group, uint32_t least,
 			 uint32_t most, struct ct_ipcs_ranges *out)
 {
 	char expected[80];
@@ -207,7 +206,7 @@ void ct_ipcs_read_ranges(struct ct_ipcs_scan *scan, struct ct_span group, uint32
 	}
 }
 
-void ct_ipcs_read_limit(struct ct_ipcs_scan *scan, struct ct_span group, uint32_t *out)
+void ct_ipcs_read_limit(struct ct_parser *scan, struct ct_span group, uint32_t *out)
 {
 	uint32_t value = 0;
 	bool is_number = group.size <= LIMIT_DIGITS;
@@ -247,7 +246,7 @@ static bool add_word(struct ct_ipcs_words *words, struct ct_span word)
 	return true;
 }
 
-void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t longest,
+void ct_ipcs_read_words(struct ct_parser *scan, struct ct_span group, size_t longest,
 			struct ct_ipcs_words *out)
 {
 	struct ct_span word;
@@ -270,8 +269,8 @@ void ct_ipcs_read_words(struct ct_ipcs_scan *scan, struct ct_span group, size_t 
 
 /* ---- names of traces ---- */
 
-static void read_name(struct ct_ipcs_scan *scan, struct ct_span value,
-		      enum ct_ipcs_message too_long, char out[CTRACE_MAX_COMPONENT + 1])
+static void read_name(struct ct_parser *scan, struct ct_span value, enum ct_ipcs_message too_long,
+		      char out[CTRACE_MAX_COMPONENT + 1])
 {
 	char *name = ct_ipcs_unquote(value);
 	size_t size = name != NULL ? strlen(name) : 0;
@@ -288,7 +287,7 @@ static void read_name(struct ct_ipcs_scan *scan, struct ct_span value,
 	free(name);
 }
 
-void ct_ipcs_read_component(struct ct_ipcs_scan *scan, struct ct_span group,
+void ct_ipcs_read_component(struct ct_parser *scan, struct ct_span group,
 			    char out[CTRACE_MAX_COMPONENT + 1])
 {
 	struct ct_span rest = group;
@@ -321,7 +320,7 @@ static unsigned count_names(const char *sub)
 	return size == 0 ? 0 : count;
 }
 
-void ct_ipcs_read_sub(struct ct_ipcs_scan *scan, struct ct_span group,
+void ct_ipcs_read_sub(struct ct_parser *scan, struct ct_span group,
 		      char out[CTRACE_MAX_COMPONENT + 1])
 {
 	struct ct_span inner = ct_ipcs_inner(group);

@@ -67,12 +67,12 @@ static void copytrc(void **state)
 	assert_refused("COPYTRC TYPE(GTF) OUTFILE(b)", CT_ITT_NONE, 1, 14, "\"GTF\" is no type");
 	assert_refused("COPYTRC OUTFILE(a,b)", CT_ITT_NONE, 1, 17, "is more than one");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP))", CT_ITT10017I, 1, 29, "has no value");
-	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP(X)", CT_ITT10017I, 1, 36,
-		       "the command ends here");
+	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP(X)", CT_ITT10017I, 1, 27,
+		       "\"(\" is not closed");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP()))", CT_ITT10017I, 1, 34,
 		       "nothing stands between");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS", CT_ITT_NONE, 1, 20, "has no value");
-	assert_refused("COPYTRC OUTFILE(b", CT_ITT_NONE, 1, 18, "the command ends here");
+	assert_refused("COPYTRC OUTFILE(b", CT_ITT_NONE, 1, 16, "\"(\" is not closed");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((COMP(X) FULL))", CT_ITT10018I, 1, 37,
 		       "is not an option of COPYTRC");
 	assert_refused("COPYTRC OUTFILE(b) OPTIONS((START(01/02/99) STOP(01/01/99)))", CT_ITT10011I,
@@ -93,7 +93,7 @@ static void diagnostics(void **state)
 	assert_refused("CTRACE COMP", CT_ITT_NONE, 1, 8, "\"COMP\" has no value");
 	assert_refused("CTRACE COMP()", CT_ITT_NONE, 1, 13,
 		       "nothing stands between the parentheses");
-	assert_refused("CTRACE COMP(X", CT_ITT_NONE, 1, 14, "the command ends here");
+	assert_refused("CTRACE COMP(X", CT_ITT_NONE, 1, 12, "\"(\" is not closed");
 	assert_refused("CTRACE COMP(X Y)", CT_ITT_NONE, 1, 13, "is more than one name");
 	assert_refused("CTRACE COMP(X))", CT_ITT_NONE, 1, 15, "\")\" is not expected here");
 	assert_refused("CTRACE COMP(X) FULL(1)", CT_ITT_NONE, 1, 20, "\"(\" is not expected here");

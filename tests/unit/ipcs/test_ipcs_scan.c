@@ -43,13 +43,16 @@ static void what_is_no_command(void **state)
 	assert_false(is_empty("A") || is_empty("/* a */ B") || is_empty("-") || is_empty("/"));
 }
 
-static struct ct_ipcs_scan scan;
+static struct ct_parser scan;
+static struct ct_ipcs_text copy;
 static struct ct_diagnostic diagnostic;
 
 static void start(const char *text)
 {
-	ct_ipcs_scan_end(&scan);
-	assert_true(ct_ipcs_scan_start(&scan, text, strlen(text), &diagnostic));
+	scan.has_failed = false;
+	ct_ipcs_scan_end(&scan, &copy);
+	assert_true(ct_ipcs_scan_start(&scan, &copy, (struct ct_span){ text, strlen(text) },
+				       &diagnostic));
 }
 
 static void assert_span(struct ct_span span, const char *text)
@@ -64,20 +67,20 @@ static void words(void **state)
 	start(" A,B(C) D=E'F' ");
 	assert_span(ct_ipcs_scan_word(&scan), "A");
 	assert_span(ct_ipcs_scan_word(&scan), "B");
-	assert_false(ct_ipcs_scan_accept(&scan, ')'));
-	assert_true(ct_ipcs_scan_accept(&scan, '('));
+	assert_false(ct_parser_accept(&scan, ')'));
+	assert_true(ct_parser_accept(&scan, '('));
 	assert_span(ct_ipcs_scan_group(&scan, "x"), "C");
 	assert_span(ct_ipcs_scan_word(&scan), "D");
 	assert_span(ct_ipcs_scan_word(&scan), "");
-	ct_ipcs_scan_end(&scan);
+	ct_ipcs_scan_end(&scan, &copy);
 }
 
 static void comments_and_continuations(void **state)
 {
 	(void)state;
 	start("A/* b */C '/* no comment */' D-\nE +\n   F /* open");
-	assert_string_equal(scan.text, "A C '/* no comment */' DE F  ");
-	ct_ipcs_scan_end(&scan);
+	assert_string_equal(copy.text, "A C '/* no comment */' DE F  ");
+	ct_ipcs_scan_end(&scan, &copy);
 }
 
 static void groups(void **state)
@@ -92,14 +95,17 @@ static void groups(void **state)
 	assert_span(ct_ipcs_next_value(&group), "(b)");
 	assert_span(ct_ipcs_next_value(&group), "'c)'");
 	assert_span(ct_ipcs_next_value(&group), "");
-	start("a (b");
+	start("(a (b");
+	assert_true(ct_parser_accept(&scan, '('));
 	assert_null(ct_ipcs_scan_group(&scan, "x").at);
 	assert_true(scan.has_failed);
-	assert_int_equal(diagnostic.column, 5);
+	ct_ipcs_scan_end(&scan, &copy);
+	assert_int_equal(diagnostic.column, 1);
+	assert_string_equal(diagnostic.message, "\"(\" is not closed");
 	start(" )");
 	assert_span(ct_ipcs_scan_group(&scan, NULL), "");
 	assert_false(scan.has_failed);
-	ct_ipcs_scan_end(&scan);
+	ct_ipcs_scan_end(&scan, &copy);
 }
 
 static struct ct_span inner(const char *text)
@@ -139,15 +145,15 @@ static void places(void **state)
 	(void)state;
 	start("A /* b */ -\n  C");
 	assert_span(ct_ipcs_scan_word(&scan), "A");
-	ct_ipcs_diagnose(&scan, CT_ITT_NONE, ct_ipcs_scan_word(&scan), "is wrong", "right");
+	ct_ipcs_diagnose(&scan, CT_ITT10003I, ct_ipcs_scan_word(&scan), "is wrong", "right");
+	ct_ipcs_diagnose(&scan, CT_ITT10001I, (struct ct_span){ copy.text, 1 },
+			 "is the second error", "");
+	assert_int_equal(scan.code, CT_ITT10003I); /* the first one is kept */
+	ct_ipcs_scan_end(&scan, &copy);
 	assert_int_equal(diagnostic.line, 2);
 	assert_int_equal(diagnostic.column, 3);
 	assert_string_equal(diagnostic.message, "\"C\" is wrong");
 	assert_string_equal(diagnostic.expected, "right");
-	ct_ipcs_diagnose(&scan, CT_ITT10001I, (struct ct_span){ scan.text, 1 },
-			 "is the second error", "");
-	assert_int_equal(diagnostic.line, 2); /* the first one is kept */
-	ct_ipcs_scan_end(&scan);
 }
 
 static void the_longest_command(void **state)
@@ -157,11 +163,12 @@ static void the_longest_command(void **state)
 
 	(void)state;
 	memset(text, 'A', size);
-	assert_true(ct_ipcs_scan_start(&scan, text, CT_IPCS_LINE, &diagnostic));
-	ct_ipcs_scan_end(&scan);
-	assert_false(ct_ipcs_scan_start(&scan, text, size, &diagnostic));
+	assert_true(ct_ipcs_scan_start(&scan, &copy, (struct ct_span){ text, CT_IPCS_LINE },
+				       &diagnostic));
+	ct_ipcs_scan_end(&scan, &copy);
+	assert_false(ct_ipcs_scan_start(&scan, &copy, (struct ct_span){ text, size }, &diagnostic));
 	assert_string_equal(diagnostic.message, "the command is too long");
-	ct_ipcs_scan_end(&scan);
+	ct_ipcs_scan_end(&scan, &copy);
 	free(text);
 }
 

@@ -43,17 +43,19 @@ static void times(void **state)
 	for (size_t i = 0; i < CT_COUNT(cases); i++) {
 		struct ct_diagnostic diagnostic;
 		struct ct_ipcs_moment moment = { 0 };
-		struct ct_ipcs_scan scan;
+		struct ct_ipcs_text copy;
+		struct ct_parser scan;
 		uint64_t us = 0;
 
-		assert_true(ct_ipcs_scan_start(&scan, cases[i].text, strlen(cases[i].text),
-					       &diagnostic));
-		ct_ipcs_read_moment(&scan, ct_span_of(scan.text, scan.end), &moment);
+		assert_true(ct_ipcs_scan_start(
+			&scan, &copy, (struct ct_span){ cases[i].text, strlen(cases[i].text) },
+			&diagnostic));
+		ct_ipcs_read_moment(&scan, ct_span_of(scan.at, scan.end), &moment);
 		if (!moment.is_said || !ct_ipcs_moment_us(&moment, i % 2 != 0, &us))
 			us = 0;
 		if (us != cases[i].us)
 			fail_msg("%s: %llu", cases[i].text, (unsigned long long)us);
-		ct_ipcs_scan_end(&scan);
+		ct_ipcs_scan_end(&scan, &copy);
 	}
 }
 
