@@ -186,7 +186,7 @@ typedef void ct_diagnose(const struct ct_diagnostic *diagnostic, void *user);
 /* The pieces of the message `before "word" what (did you mean meant?)`; each may be NULL. */
 struct ct_finding {
 	struct ct_span word; /* may be any bytes, and empty; its position is the diagnostic's */
-	const char *at;      /* without a word: its position; ct_diagnostic_set() does not need it */
+	const char *at; /* without a word: its position; ct_diagnostic_set() does not need it */
 	const char *before, *what, *meant;
 	const char *expected;
 	size_t shown; /* bytes of the word; 0: CT_WORD_SHOWN */
