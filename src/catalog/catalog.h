@@ -138,7 +138,7 @@ const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *
 /* NULL past the last */
 const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalog, size_t index);
 
-/* ---- catalog_print_header.c, _copybook.c, _markdown.c: prints a component in another language.
+/* ---- catalog_print_constants.c, _markdown.c: prints a component in another language.
  * Texts are escaped for that language; names that it does not allow are changed. */
 /* C */
 void ct_catalog_print_header(struct ct_buf *out, const struct ct_catalog_component *component);
