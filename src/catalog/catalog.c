@@ -13,7 +13,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,8 +185,7 @@ static void diagnose_file(uint64_t *count, const char *path, const char *what, c
 	struct ct_diagnostic diagnostic = { 0 };
 
 	++*count;
-	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", what);
-	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "%s", expected);
+	ct_diagnostic_set(&diagnostic, &(struct ct_finding){ .what = what, .expected = expected });
 	if (diagnose != NULL)
 		diagnose(path, &diagnostic, user);
 }

@@ -48,28 +48,19 @@ void ct_catalog_diagnostics_add(struct ct_catalog_diagnostics *diagnostics,
 				const struct ct_catalog_diagnostic *diagnostic)
 {
 	struct ct_catalog_diagnostic_note *note = note_create(diagnostics, !diagnostic->is_note);
-	struct ct_buf message;
+	const struct ct_yaml *word = diagnostic->word;
+	struct ct_finding finding = { .what = diagnostic->what,
+				      .meant = diagnostic->suggestion,
+				      .expected = diagnostic->expected };
 
 	if (note == NULL)
 		return;
-	ct_buf_init(&message);
-	if (diagnostic->word != NULL && diagnostic->word->kind != CT_YAML_SCALAR) {
-		ct_buf_add_text(&message, "this ");
-	} else if (diagnostic->word != NULL) {
-		ct_span_quote(&message,
-			      (struct ct_span){ diagnostic->word->text, diagnostic->word->count },
-			      CT_WORD_SHOWN);
-		ct_buf_add_char(&message, ' ');
-	}
-	ct_buf_add_text(&message, diagnostic->what);
-	if (diagnostic->suggestion != NULL)
-		ct_buf_add_format(&message, " (did you mean %s?)", diagnostic->suggestion);
+	if (word != NULL && word->kind == CT_YAML_SCALAR)
+		finding.word = (struct ct_span){ word->text, word->count };
+	else if (word != NULL)
+		finding.before = "this";
 	note->place = *place;
-	(void)snprintf(note->diagnostic.message, sizeof note->diagnostic.message, "%s",
-		       ct_buf_text(&message));
-	(void)snprintf(note->diagnostic.expected, sizeof note->diagnostic.expected, "%s",
-		       diagnostic->expected);
-	ct_buf_fini(&message);
+	ct_diagnostic_set(&note->diagnostic, &finding);
 }
 
 void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics,

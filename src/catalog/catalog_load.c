@@ -11,7 +11,6 @@
 #include "catalog/catalog_load.h"
 
 #include <ctrace/emitter.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -483,8 +482,7 @@ static void diagnose_document(struct ct_load *load, const char *what, const char
 {
 	struct ct_diagnostic diagnostic = { 0 };
 
-	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%s", what);
-	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected, "%s", expected);
+	ct_diagnostic_set(&diagnostic, &(struct ct_finding){ .what = what, .expected = expected });
 	ct_catalog_diagnostics_add_text(load->diagnostics, NULL, NULL, &diagnostic);
 }
 
