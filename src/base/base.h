@@ -84,8 +84,7 @@ const char *ct_buf_text(struct ct_buf *buf);
 extern const char ct_digit_pairs[201];                   /* 00 01 02 .. 99 */
 static inline char *ct_put_two(char *at, unsigned value) /* below 100, as two digits */
 {
-	at[0] = ct_digit_pairs[2 * value];
-	at[1] = ct_digit_pairs[2 * value + 1];
+	memcpy(at, ct_digit_pairs + (size_t)2 * value, 2);
 	return at + 2;
 }
 /* decimal, at most CT_U64_DIGITS */

@@ -46,25 +46,45 @@ static const unsigned char *plain_skip(const unsigned char *at, const unsigned c
 	return at;
 }
 
-static uint64_t plain_put_eight(char *at, const unsigned char *text)
-{
-	uint64_t word;
+/* Two pieces of eight bytes, which may overlap, checked by vector instructions. */
+typedef unsigned char sixteen __attribute__((vector_size(16)));
+struct two_words {
+	uint64_t first, last;
+};
 
-	memcpy(&word, text, sizeof word);
-	memcpy(at, &word, sizeof word);
-	return not_plain(word);
+/* Not 0 when a byte is not plain. */
+static inline uint64_t two_words_bad(struct two_words words)
+{
+	struct two_words marks;
+	sixteen bytes, bad;
+
+	memcpy(&bytes, &words, sizeof bytes);
+	bad = (sixteen)((bytes - 0x20 >= 0x5F) | (bytes == '"') | (bytes == '\\'));
+	memcpy(&marks, &bad, sizeof marks);
+	return marks.first | marks.last;
+}
+
+static inline uint64_t put_eight_and_eight(char *at, const unsigned char *text, size_t last_at)
+{
+	struct two_words words;
+
+	memcpy(&words.first, text, 8);
+	memcpy(&words.last, text + last_at, 8);
+	memcpy(at, &words.first, 8);
+	memcpy(at + last_at, &words.last, 8);
+	return two_words_bad(words);
 }
 
 /* Four to eight bytes: the last four overlap the first. */
-static uint64_t plain_put_four_and_last(char *at, const unsigned char *text, size_t size)
+static inline uint64_t put_four_and_four(char *at, const unsigned char *text, size_t last_at)
 {
 	uint32_t first, last;
 
-	memcpy(&first, text, sizeof first);
-	memcpy(&last, text + size - sizeof last, sizeof last);
-	memcpy(at, &first, sizeof first);
-	memcpy(at + size - sizeof last, &last, sizeof last);
-	return not_plain((uint64_t)last << 32 | first);
+	memcpy(&first, text, 4);
+	memcpy(&last, text + last_at, 4);
+	memcpy(at, &first, 4);
+	memcpy(at + last_at, &last, 4);
+	return not_plain((uint64_t)last << 32 | first) & EACH_BYTE(0x80);
 }
 
 /* The last piece overlaps the one before, so only texts of up to three bytes are copied byte by
@@ -73,20 +93,23 @@ char *ct_escape_put_plain(char *at, const void *text, size_t size)
 {
 	const unsigned char *from = text;
 	uint64_t bad = 0;
+	size_t i;
 
 	if (size >= 8) {
-		for (size_t i = 0; i + 8 < size; i += 8)
-			bad |= plain_put_eight(at + i, from + i);
-		bad |= plain_put_eight(at + size - 8, from + size - 8);
+		for (i = 0; i + 16 < size; i += 16)
+			bad |= put_eight_and_eight(at + i, from + i, 8);
+		if (size - i < 8)
+			i = size - 8;
+		bad |= put_eight_and_eight(at + i, from + i, size - i - 8);
 	} else if (size >= 4) {
-		bad = plain_put_four_and_last(at, from, size);
+		bad = put_four_and_four(at, from, size - 4);
 	} else {
-		for (size_t i = 0; i < size; i++) {
+		for (i = 0; i < size; i++) {
 			at[i] = (char)from[i];
-			bad |= is_plain(from[i]) ? 0 : EACH_BYTE(0x80);
+			bad |= !is_plain(from[i]);
 		}
 	}
-	return (bad & EACH_BYTE(0x80)) == 0 ? at + size : NULL;
+	return bad == 0 ? at + size : NULL;
 }
 
 static bool is_continuation(unsigned char c)
