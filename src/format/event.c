@@ -412,30 +412,52 @@ uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size)
 	}
 }
 
-void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
+/* A bit for each type whose items may have a value. */
+#define NUMBERS \
+	(1u << CTRACE_TYPE_ADDRESS | 1u << CTRACE_TYPE_COMP5 | 1u << CTRACE_TYPE_COMP5S | \
+	 1u << CTRACE_TYPE_COMPX | 1u << CTRACE_TYPE_COMPXS)
+
+static inline void item_set(struct ctrace_event_item *item, uint32_t type,
+			    const unsigned char *data, uint32_t size)
+{
+	item->type = known_type(type);
+	item->size = size;
+	item->data = data;
+	item->value = (NUMBERS >> item->type & 1) != 0 ? ct_item_value(item->type, data, size) : 0;
+}
+
+/* Out of line, so that the cursor of events with a class stays in registers. */
+static __attribute__((noinline)) void event_any_items(const struct ct_event *event,
+						      struct ctrace_event_item *out)
 {
 	struct cursor cursor = { .at = event->data, .left = event->data_size };
 
 	for (uint32_t i = 0; i < event->item_count; i++) {
 		const unsigned char *data = cursor.at;
 		uint32_t type = CTRACE_TYPE_BINARY, size = 0;
-		bool is_whole;
 
-		if (event->items != NULL) {
-			uint32_t item = get_u32(event->items + 4 * (size_t)i);
-
-			type = item & 0xFF;
-			is_whole = cursor_take_item(&cursor, item, &data, &size);
-		} else {
-			is_whole = cursor_take_any_item(&cursor, &type, &data, &size);
-		}
-		/* The item fitted when the event was decoded, but a faulty process may have
-		 * overwritten it since. */
-		if (!is_whole)
+		if (!cursor_take_any_item(&cursor, &type, &data, &size))
 			size = 0;
-		out[i].type = known_type(type);
-		out[i].size = size;
-		out[i].data = data;
-		out[i].value = size <= 8 ? ct_item_value(out[i].type, data, size) : 0;
+		item_set(&out[i], type, data, size);
+	}
+}
+
+/* An item fitted when the event was decoded, but a faulty process may have overwritten it since:
+ * its size is 0 then. */
+void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
+{
+	struct cursor cursor = { .at = event->data, .left = event->data_size };
+
+	if (event->items == NULL) {
+		event_any_items(event, out);
+		return;
+	}
+	for (uint32_t i = 0; i < event->item_count; i++) {
+		uint32_t item = get_u32(event->items + 4 * (size_t)i), size = 0;
+		const unsigned char *data = cursor.at;
+
+		if (!cursor_take_item(&cursor, item, &data, &size))
+			size = 0;
+		item_set(&out[i], item & 0xFF, data, size);
 	}
 }

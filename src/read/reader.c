@@ -53,8 +53,8 @@ enum ctrace_status ct_reader_create(const struct ct_reader_options *options,
 	if (reader == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	reader->options = *options;
-	/* Only a catalogue knows which events are pairs. */
-	if (has_pairs && options->catalog != NULL &&
+	/* Only a catalogue knows which events are pairs; the tools' is often empty. */
+	if (has_pairs && options->catalog != NULL && ct_catalog_at(options->catalog, 0) != NULL &&
 	    ct_pairing_create(&reader->pairing) != CTRACE_OK) {
 		free(reader);
 		return CTRACE_NOT_ENOUGH_MEMORY;
