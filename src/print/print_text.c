@@ -258,8 +258,9 @@ static void event_compare_with_before(struct ct_text_printer *printer,
 	/* Mostly it is a thread's next event. */
 	if (printer->has_before && printer->before_source_process == source_process->index &&
 	    printer->before_pid == event->traced.pid && printer->before_tid == event->traced.tid) {
-		options->digits =
-			ct_text_digits(options->digits, printer->before_ns, event->traced.time_ns);
+		if (options->digits < MOST_DIGITS)
+			options->digits = ct_text_digits(options->digits, printer->before_ns,
+							 event->traced.time_ns);
 		return;
 	}
 	if (printer->has_before) {
@@ -362,11 +363,12 @@ static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
 	const struct ct_line_class class = {
 		.component = event->traced.component,
 		.mnemonic = event->names != NULL ? event->names->mnemonic : NULL,
+		.scope = event->scope,
 		.event_id = event->traced.event_id,
 		.level = event->traced.level,
 	};
 
-	if (event->is_of_class) {
+	if (event->scope != 0) {
 		ct_line_parts_add_class(parts, out, &class, add_part_of_class, printer, event);
 		return;
 	}

@@ -26,7 +26,10 @@ struct source_process {
 
 void ct_sources_init(struct ct_sources *sources, ct_read_report *report, void *user)
 {
-	*sources = (struct ct_sources){ .report = report,
+	static uint32_t scopes; /* readers run on one thread */
+
+	*sources = (struct ct_sources){ .scope = ++scopes,
+					.report = report,
 					.report_user = user,
 					.until_ns = UINT64_MAX,
 					.may_hold = CT_SOURCES_HOLD };

@@ -56,6 +56,7 @@ struct ct_sources {
 	void *report_user;
 	struct ct_source_process **source_processes; /* source_process->index is its index here */
 	size_t source_process_count;
+	uint32_t scope; /* of its events */
 	/* What the reader asks for: */
 	const struct ct_catalog *catalog; /* or NULL */
 	const struct ct_filter *filter;   /* or NULL */

@@ -68,8 +68,8 @@ static enum ctrace_status event_decode(struct bin_source *bin, const struct ct_b
 }
 
 /* Sets the class of the source's event.  Each generic event carries its own. */
-static void event_set_class(struct bin_source *bin, const struct ct_event *decoded,
-			    const struct ct_binfile_class *known)
+static void event_set_class(struct bin_source *bin, const struct ct_sources *sources,
+			    const struct ct_event *decoded, const struct ct_binfile_class *known)
 {
 	struct ct_read_event *event = &bin->base.event;
 	bool is_generic = known->number == CT_CLASS_ANY;
@@ -80,7 +80,7 @@ static void event_set_class(struct bin_source *bin, const struct ct_event *decod
 	event->traced.event_id = is_generic ? decoded->head.event_id : known->class->event_id;
 	event->traced.level = is_generic ? decoded->head.level : known->class->level;
 	event->names = known->names;
-	event->is_of_class = !is_generic;
+	event->scope = is_generic ? 0 : sources->scope;
 	event->component = known->component;
 	event->type = known->type;
 	bin->base.filter_result = known->filter_result;
@@ -95,12 +95,13 @@ static enum ctrace_status event_fill(struct bin_source *bin, struct ct_sources *
 	struct ct_read_event *event = &base->event;
 
 	if (known->number != bin->class_number || known->number == CT_CLASS_ANY)
-		event_set_class(bin, decoded, known);
+		event_set_class(bin, sources, decoded, known);
 	event->traced.time_ns = ct_packet_clock_time(&bin->packets.clock);
 	event->traced.item_count = 0;
 	if (known->filter_result == CT_FILTER_RESULT_NEVER)
 		return CTRACE_OK;
-	if (!ct_source_reserve(base, decoded->item_count))
+	if (decoded->item_count > base->item_capacity &&
+	    !ct_source_reserve(base, decoded->item_count))
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	ct_event_items(decoded, base->items);
 	event->traced.items = base->items;

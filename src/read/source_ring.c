@@ -178,7 +178,7 @@ static bool event_fill(struct ring_source *source, struct ct_sources *sources,
 		.items = base->items,
 	};
 	base->event.source_process = source->process->source_process;
-	base->event.is_of_class = true;
+	base->event.scope = sources->scope;
 	class_look_up(source, sources);
 	if (base->filter_result != CT_FILTER_RESULT_NEVER)
 		ct_event_items(decoded, base->items);

@@ -135,7 +135,7 @@ static void event_fill(struct third_party_source *third_party, struct ct_sources
 	third_party->base.filter_result = ct_third_party_class_filter_result(sources, class);
 	event->component = class->catalogued;
 	event->type = class->type;
-	event->is_of_class = true;
+	event->scope = sources->scope;
 	third_party->names.mnemonic = class->mnemonic;
 	event->names = &third_party->names;
 }

@@ -132,7 +132,20 @@ struct ct_line_part {
 	const char *text; /* of CT_LINE_TEXT: a piece of the FORMAT */
 	size_t size;
 };
-struct ct_line_slot;
+/* The key of a class's text: events with equal keys share the text. */
+struct ct_line_class {
+	const char *component, *mnemonic; /* the pointers count, not the names */
+	/* Where the pointers are valid: the component's id in its process, or a reader's scope. */
+	uint32_t scope;
+	uint32_t event_id, level;
+};
+#define CT_LINE_SLOTS 128u /* classes whose text is kept; two that want one slot take turns */
+#define CT_LINE_PIECE 16u  /* the text of a class is copied in such pieces */
+struct ct_line_slot {
+	struct ct_line_class class;
+	bool is_set;
+	struct ct_buf text; /* with room for a last whole piece */
+};
 struct ct_line_parts {
 	struct ct_line_part *parts;
 	size_t count;
@@ -145,17 +158,42 @@ enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *f
 				      const struct ct_line_name *names,
 				      size_t name_count) CT_MUST_USE;
 void ct_line_parts_fini(struct ct_line_parts *parts);
-/* The key of a class's text: events with equal keys share the text. */
-struct ct_line_class {
-	const char *component, *mnemonic; /* the pointers count, not the names */
-	uint32_t component_id, event_id, level;
-};
 typedef void ct_line_add_part_of(const void *self, struct ct_buf *out,
 				 const struct ct_line_part *part, const void *of);
+/* The slow half of ct_line_parts_add_class(): the slot gets the text of the class. */
+void ct_line_slot_fill(struct ct_line_slot *slot, const struct ct_line_parts *parts,
+		       const struct ct_line_class *class, ct_line_add_part_of *add,
+		       const void *self, const void *of);
 /* add: adds one part of the run for `of`, an event of the class. */
-void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out,
-			     const struct ct_line_class *class, ct_line_add_part_of *add,
-			     const void *self, const void *of);
+static inline void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out,
+					   const struct ct_line_class *class,
+					   ct_line_add_part_of *add, const void *self,
+					   const void *of)
+{
+	uint64_t hash =
+		((uintptr_t) class->component >> 3) * 31 + class->event_id * 7 + class->level;
+	struct ct_line_slot *slot = &parts->slots[(hash ^ hash >> 8) % CT_LINE_SLOTS];
+	const struct ct_line_class *is = &slot->class;
+	const char *text;
+	size_t size;
+	char *at;
+
+	if (__builtin_expect(is->component != class->component || is->mnemonic != class->mnemonic ||
+				     is->event_id != class->event_id || is->level != class->level ||
+				     is->scope != class->scope || !slot->is_set,
+			     0)) {
+		ct_line_slot_fill(slot, parts, class, add, self, of);
+		out->failed |= slot->text.failed;
+	}
+	text = slot->text.data;
+	size = slot->text.size;
+	at = ct_buf_room(out, size + CT_LINE_PIECE);
+	if (at == NULL)
+		return;
+	for (size_t i = 0; i < size; i += CT_LINE_PIECE)
+		memcpy(at + i, text + i, CT_LINE_PIECE);
+	out->size += size;
+}
 
 /* ---- text_line.c: an event as one line, by a FORMAT with pseudo-variables. */
 struct ct_line_format {

@@ -14,15 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS 128u    /* classes whose text is kept; two that want one slot take turns */
-#define COPY_UNIT 16u /* the text of a class is copied in such pieces */
-
-struct ct_line_slot {
-	struct ct_line_class class;
-	bool is_set;
-	struct ct_buf text; /* with room for a last whole piece */
-};
-
 static const struct ct_line_name *find_name(const char *at, const struct ct_line_name *names,
 					    size_t count, size_t *out_size)
 {
@@ -123,7 +114,7 @@ enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *f
 	size_t capacity = count_parts(format);
 
 	*parts = (struct ct_line_parts){ .parts = calloc(2 * capacity, sizeof *parts->parts),
-					 .slots = calloc(SLOTS, sizeof *parts->slots) };
+					 .slots = calloc(CT_LINE_SLOTS, sizeof *parts->slots) };
 	if (parts->parts == NULL || parts->slots == NULL) {
 		ct_line_parts_fini(parts);
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -135,7 +126,7 @@ enum ctrace_status ct_line_parts_init(struct ct_line_parts *parts, const char *f
 
 void ct_line_parts_fini(struct ct_line_parts *parts)
 {
-	for (size_t i = 0; parts->slots != NULL && i < SLOTS; i++)
+	for (size_t i = 0; parts->slots != NULL && i < CT_LINE_SLOTS; i++)
 		ct_buf_fini(&parts->slots[i].text);
 	free(parts->slots);
 	free(parts->parts);
@@ -144,71 +135,17 @@ void ct_line_parts_fini(struct ct_line_parts *parts)
 
 /* ---- the text of a class ---- */
 
-static bool slot_is_class(const struct ct_line_slot *slot, const struct ct_line_class *class)
-{
-	const struct ct_line_class *is = &slot->class;
-
-	return is->component == class->component && is->mnemonic == class->mnemonic &&
-	       is->event_id == class->event_id && is->level == class->level &&
-	       is->component_id == class->component_id && slot->is_set;
-}
-
-static struct ct_line_slot *slot_of(const struct ct_line_parts *parts,
-				    const struct ct_line_class *class)
-{
-	uint64_t hash =
-		((uintptr_t) class->component >> 3) * 31 + class->event_id * 7 + class->level;
-
-	return &parts->slots[(hash ^ hash >> 8) % SLOTS];
-}
-
-static void fill_slot(struct ct_line_slot *slot, const struct ct_line_parts *parts,
-		      const struct ct_line_class *class, ct_line_add_part_of *add, const void *self,
-		      const void *of)
+void ct_line_slot_fill(struct ct_line_slot *slot, const struct ct_line_parts *parts,
+		       const struct ct_line_class *class, ct_line_add_part_of *add,
+		       const void *self, const void *of)
 {
 	struct ct_buf *text = &slot->text;
 
 	ct_buf_clear(text);
 	for (size_t i = 0; i < parts->run_count; i++)
 		add(self, text, &parts->run[i], of);
-	if (ct_buf_reserve(text, COPY_UNIT))
-		memset(text->data + text->size, 0, COPY_UNIT);
+	if (ct_buf_reserve(text, CT_LINE_PIECE))
+		memset(text->data + text->size, 0, CT_LINE_PIECE);
 	slot->class = *class;
 	slot->is_set = !text->failed;
-}
-
-static inline void copy_slot(const struct ct_line_slot *slot, struct ct_buf *out)
-{
-	const char *text = slot->text.data;
-	size_t size = slot->text.size;
-	char *at = ct_buf_room(out, size + COPY_UNIT);
-
-	if (at == NULL)
-		return;
-	for (size_t i = 0; i < size; i += COPY_UNIT)
-		memcpy(at + i, text + i, COPY_UNIT);
-	out->size += size;
-}
-
-/* Out of line, so that the classes that are known are spared its registers. */
-static __attribute__((noinline)) void
-add_new_class(struct ct_line_slot *slot, const struct ct_line_parts *parts, struct ct_buf *out,
-	      const struct ct_line_class *class, ct_line_add_part_of *add, const void *self,
-	      const void *of)
-{
-	fill_slot(slot, parts, class, add, self, of);
-	out->failed |= slot->text.failed;
-	copy_slot(slot, out);
-}
-
-void ct_line_parts_add_class(const struct ct_line_parts *parts, struct ct_buf *out,
-			     const struct ct_line_class *class, ct_line_add_part_of *add,
-			     const void *self, const void *of)
-{
-	struct ct_line_slot *slot = slot_of(parts, class);
-
-	if (__builtin_expect(slot_is_class(slot, class), 1))
-		copy_slot(slot, out);
-	else
-		add_new_class(slot, parts, out, class, add, self, of);
 }

@@ -21,8 +21,9 @@
 /* The last time printed by this thread.  Asking the time zone costs more than the rest of a line;
  * and many events are of one millisecond. */
 struct shown_time {
-	uint64_t ms;     /* since 1970, plus 1: 0 is none */
-	uint64_t second; /* the same */
+	uint64_t begin_ns; /* of the millisecond */
+	uint64_t span_ns;  /* NS_PER_MS; 0: none was printed */
+	uint64_t second;   /* since 1970, plus 1: 0 is none */
 	char time[TIME_SIZE];
 	char date[10];
 };
@@ -52,23 +53,23 @@ static void show_second(struct shown_time *shown, uint64_t second)
 
 static __attribute__((noinline)) void show_ms(struct shown_time *shown, uint64_t ms)
 {
-	uint64_t second = (ms - 1) / MS_PER_SECOND + 1;
-	unsigned rest = (unsigned)((ms - 1) % MS_PER_SECOND);
+	uint64_t second = ms / MS_PER_SECOND + 1;
+	unsigned rest = (unsigned)(ms % MS_PER_SECOND);
 
 	if (shown->second != second)
 		show_second(shown, second);
 	shown->time[9] = (char)('0' + rest / 100);
 	(void)ct_put_two(shown->time + 10, rest % 100);
-	shown->ms = ms;
+	shown->begin_ns = ms * NS_PER_MS;
+	shown->span_ns = NS_PER_MS;
 }
 
 static inline const struct shown_time *time_shown(uint64_t time_ns)
 {
 	struct shown_time *shown = &last_shown;
-	uint64_t ms = time_ns / NS_PER_MS + 1;
 
-	if (shown->ms != ms)
-		show_ms(shown, ms);
+	if (time_ns - shown->begin_ns >= shown->span_ns)
+		show_ms(shown, time_ns / NS_PER_MS);
 	return shown;
 }
 
@@ -84,12 +85,13 @@ void ct_line_add_time(struct ct_buf *out, uint64_t time_ns)
 
 void ct_line_add_fine_time(struct ct_buf *out, uint64_t time_ns, unsigned digits)
 {
-	unsigned rest = (unsigned)(time_ns % NS_PER_MS);
+	const struct shown_time *shown = time_shown(time_ns);
+	unsigned rest = (unsigned)(time_ns - shown->begin_ns);
 	char *at = ct_buf_room(out, TIME_SIZE + 6);
 
 	if (at == NULL)
 		return;
-	memcpy(at, time_shown(time_ns)->time, TIME_SIZE);
+	memcpy(at, shown->time, TIME_SIZE);
 	(void)ct_put_two(at + TIME_SIZE, rest / 10000);
 	(void)ct_put_two(at + TIME_SIZE + 2, rest / 100 % 100);
 	(void)ct_put_two(at + TIME_SIZE + 4, rest % 100);
@@ -317,7 +319,7 @@ static void add_class(const struct ct_line_printer *line, struct ct_buf *out,
 		      const struct ctrace_event *event)
 {
 	const struct ct_line_class class = { .component = event->component,
-					     .component_id = event->component_id,
+					     .scope = event->component_id,
 					     .event_id = event->event_id,
 					     .level = event->level };
 

@@ -44,9 +44,9 @@ struct ct_read_event {
 	const struct ct_event_names *names;           /* or NULL */
 	const struct ct_catalog_component *component; /* its entry in the catalogue, or NULL */
 	const struct ct_event_type *type;             /* or NULL */
-	/* one type for the same pointers component and names->mnemonic, id and level, as long as
-	 * the reader lives */
-	bool is_of_class;
+	/* Not 0: all events of this scope with the same pointers component and names->mnemonic, id
+	 * and level have one type.  Each reading of a reader is a scope of its own; 0 is none. */
+	uint32_t scope;
 	/* number in merged order, from 1; counts filtered events too */
 	uint64_t sequence;
 	uint64_t duration_ns; /* of the span that this event ends, or CT_NO_DURATION */

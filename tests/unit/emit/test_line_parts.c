@@ -149,7 +149,7 @@ static void the_text_of_a_class_is_put_together_once(void **state)
 	for (size_t i = 0; i < CT_COUNT(others); i++)
 		others[i] = class;
 	others[0].component = "D";
-	others[1].component_id = 1;
+	others[1].scope = 1;
 	others[2].event_id = 8;
 	others[3].level = 2;
 	others[4].mnemonic = "M";

@@ -255,7 +255,7 @@ static void what_is_of_no_class_is_not_remembered(void **state)
 	char component[] = "AAA";
 
 	(void)state;
-	event.is_of_class = false;
+	event.scope = 0;
 	event.traced.component = component;
 	event.traced.component_size = 3;
 	assert_int_equal(ct_text_create(&options, &printer), CTRACE_OK);

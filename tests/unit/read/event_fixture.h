@@ -54,8 +54,11 @@ static inline struct ctrace_event_item number_item(uint32_t type, uint32_t size,
 	};
 }
 
+/* Each event is a scope of its own, since tests change its names. */
 static inline struct ct_read_event event_of(const struct ctrace_event_item *items, uint32_t count)
 {
+	static uint32_t scopes;
+
 	return (struct ct_read_event){
 		.traced = {
 			.time_ns = 1700000000123456789u,
@@ -69,7 +72,7 @@ static inline struct ct_read_event event_of(const struct ctrace_event_item *item
 			.items = items,
 		},
 		.source_process = &event_source_process,
-		.is_of_class = true,
+		.scope = ++scopes,
 		.sequence = 7,
 		.duration_ns = CT_NO_DURATION,
 	};
