@@ -1,9 +1,10 @@
 /*
  * print_json.c - an event as one JSON object, by itself on a line or in a document: ctrace-json(5).
  *
- * Called by the tools; pure.  Whatever bytes the traced program gave, what comes out is valid JSON,
- * in ASCII, on one line, harmless on a terminal.  A text that is not UTF-8 is shown with each wrong
- * byte as the character of that number, and again, exactly, as hexadecimal digits in "hex":
+ * Called by the tools, on one thread.  Whatever bytes the traced program gave, what comes out is
+ * valid JSON, in ASCII, on one line, harmless on a terminal.  A text that is not UTF-8 is shown
+ * with each wrong byte as the character of that number, and again, exactly, as hexadecimal digits
+ * in "hex":
  *
  *     {"format_version":1,"time":"2026-01-31T14:12:27.993000000Z","time_ns":1769868747993000000,"component":"MF.RTS","event":255,"level":"ERROR",
  *      "pid":1234,"tid":1235,"data":[{"type":"comp5","value":173},{"type":"text","value":"myprog"},
@@ -287,10 +288,14 @@ static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 {
 #define HEAD(name) \
 	{ \
-		"{\"type\":\"" name "\",\"value\":", \
-			sizeof(name) + sizeof("{\"type\":\"\",\"value\":") - 2 \
+		sizeof(name) + sizeof("{\"type\":\"\",\"value\":") - 2, \
+			"{\"type\":\"" name "\",\"value\":" \
 	}
-	static const struct ct_span heads[CTRACE_TYPE_COUNT] = {
+	/* All have one size, so that a few stores copy each. */
+	static const struct {
+		size_t size;
+		char text[32];
+	} heads[CTRACE_TYPE_COUNT] = {
 		[CTRACE_TYPE_BINARY] = HEAD("binary"), [CTRACE_TYPE_TEXT] = HEAD("text"),
 		[CTRACE_TYPE_UTF8] = HEAD("utf8"),     [CTRACE_TYPE_COMP5] = HEAD("comp5"),
 		[CTRACE_TYPE_COMPX] = HEAD("compx"),   [CTRACE_TYPE_ADDRESS] = HEAD("address"),
@@ -298,8 +303,12 @@ static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 	};
 	uint32_t type = item->type < CTRACE_TYPE_COUNT ? item->type : CTRACE_TYPE_BINARY;
 	bool is_number = item->size >= 1 && item->size <= 8;
+	char *at = ct_buf_room(out, sizeof heads[type].text);
 
-	ct_buf_add(out, heads[type].at, heads[type].size);
+	if (at == NULL)
+		return;
+	memcpy(at, heads[type].text, sizeof heads[type].text);
+	out->size += heads[type].size;
 	if (type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8) {
 		add_text(out, item);
 	} else if (type == CTRACE_TYPE_ADDRESS) {
@@ -353,48 +362,67 @@ static void add_item(struct ct_buf *out, const struct ct_read_event *event, uint
 	}
 	if (is_described)
 		add_meaning(out, &event->traced.items[index], &type->arguments[index]);
-	ct_buf_add_char(out, '}');
+	ADD(out, "}");
 }
 
+#define SECOND_FORMAT "\"time\":\"%Y-%m-%dT%H:%M:%S."
+#define SECOND_SIZE (sizeof("\"time\":\"2026-01-31T14:12:27.") - 1)
+#define NUMBER_HEAD "Z\",\"time_ns\":"
+#define FRACTION_SIZE 9u
 /* The last second printed by this thread: most events share it with the one before. */
 struct second {
-	uint64_t number; /* since 1970, plus 1: 0 is none */
-	char text[32];   /* "time":"2026-01-31T14:12:27. */
+	uint64_t begin_ns;
+	uint64_t span_ns; /* NS_PER_SECOND; 0: none was printed */
+	char text[32];    /* "time":"2026-01-31T14:12:27. */
+	size_t head_size;
+	char head[40]; /* Z","time_ns":1769868747 */
 };
 static _Thread_local struct second last_second;
-#define SECOND_SIZE (sizeof("\"time\":\"2026-01-31T14:12:27.") - 1)
 
-static __attribute__((noinline)) void render_second(uint64_t number)
+static __attribute__((noinline)) void render_second(struct second *second, uint64_t number)
 {
-	time_t seconds = (time_t)(number - 1);
+	time_t seconds = (time_t)number;
 	struct tm parts;
 
 	if (gmtime_r(&seconds, &parts) == NULL ||
-	    strftime(last_second.text, sizeof last_second.text, "\"time\":\"%Y-%m-%dT%H:%M:%S.",
-		     &parts) == 0)
-		memcpy(last_second.text, "\"time\":\"1970-01-01T00:00:00.", SECOND_SIZE);
-	last_second.number = number;
+	    strftime(second->text, sizeof second->text, SECOND_FORMAT, &parts) == 0)
+		memcpy(second->text, "\"time\":\"1970-01-01T00:00:00.", SECOND_SIZE);
+	memcpy(second->head, NUMBER_HEAD, sizeof(NUMBER_HEAD) - 1);
+	second->head_size =
+		(size_t)(ct_put_u64(second->head + sizeof(NUMBER_HEAD) - 1, number) - second->head);
+	second->begin_ns = number * NS_PER_SECOND;
+	second->span_ns = NS_PER_SECOND;
 }
 
 /* 64 bits of nanoseconds end in the year 2554: the texts of all seconds have one size. */
 static void add_time(struct ct_buf *out, uint64_t time_ns)
 {
-	uint64_t number = time_ns / NS_PER_SECOND + 1;
-	unsigned fraction = (unsigned)(time_ns % NS_PER_SECOND);
-	char *at = ct_buf_room(out, SECOND_SIZE + 9);
+	struct second *second = &last_second;
+	char *at =
+		ct_buf_room(out, SECOND_SIZE + FRACTION_SIZE + sizeof second->head + FRACTION_SIZE);
+	char *fraction;
+	unsigned rest;
 
 	if (at == NULL)
 		return;
-	if (last_second.number != number)
-		render_second(number);
-	memcpy(at, last_second.text, SECOND_SIZE);
-	at += SECOND_SIZE;
-	*at = (char)('0' + fraction / 100000000);
-	for (unsigned i = 4; i-- > 0; fraction /= 100)
-		(void)ct_put_two(at + 1 + 2 * i, fraction % 100);
-	ct_buf_end(out, at + 9);
-	ADD(out, "Z\",\"time_ns\":");
-	ct_buf_add_u64(out, time_ns);
+	if (time_ns - second->begin_ns >= second->span_ns)
+		render_second(second, time_ns / NS_PER_SECOND);
+	memcpy(at, second->text, SECOND_SIZE);
+	fraction = at + SECOND_SIZE;
+	rest = (unsigned)(time_ns - second->begin_ns);
+	*fraction = (char)('0' + rest / 100000000);
+	for (unsigned i = 4; i-- > 0; rest /= 100)
+		(void)ct_put_two(fraction + 1 + 2 * i, rest % 100);
+	at = fraction + FRACTION_SIZE;
+	memcpy(at, second->head, sizeof second->head);
+	if (second->begin_ns == 0) { /* no zeros before the number */
+		at = ct_put_u64(at + sizeof(NUMBER_HEAD) - 1, time_ns);
+	} else {
+		at += second->head_size;
+		memcpy(at, fraction, FRACTION_SIZE);
+		at += FRACTION_SIZE;
+	}
+	ct_buf_end(out, at);
 }
 
 #define ADD_NUMBER(out, name, value) (ADD(out, ",\"" name "\":"), ct_buf_add_u64(out, value))
@@ -425,7 +453,7 @@ static void add_source_process(struct ct_buf *out, const struct ct_read_event *e
 		add_asid(out, ct_read_event_asid(event));
 }
 
-static void add_meaning_of_event(struct ct_buf *out, const struct ct_read_event *event)
+static void add_type(struct ct_buf *out, const struct ct_read_event *event)
 {
 	const char *mnemonic = event->type != NULL    ? event->type->mnemonic
 			       : event->names != NULL ? event->names->mnemonic
@@ -435,30 +463,116 @@ static void add_meaning_of_event(struct ct_buf *out, const struct ct_read_event 
 		ADD_NAME(out, "mnemonic", mnemonic);
 	if (event->type != NULL && event->type->description[0] != '\0')
 		ADD_NAME(out, "description", event->type->description);
-	if (event->span_id != 0)
-		ADD_NUMBER(out, "span", event->span_id);
-	if (event->duration_ns != CT_NO_DURATION)
-		ADD_NUMBER(out, "duration_ns", event->duration_ns);
 }
 
-static void add_members(struct ct_buf *out, const struct ct_read_event *event)
-{
-	const struct ctrace_event *traced = &event->traced;
+/* What the events of a class, thread and source process have in common: the text before the
+ * sequence number, and the text behind it up to the span. */
+#define COMMONS 64u /* texts that are kept; two that want one place take turns */
+#define COMMON_SIZE 448u
+struct common_key {
+	const char *component, *mnemonic;
+	const struct ct_source_process *source_process;
+	uint32_t scope, event_id, level, pid, tid;
+	uint32_t reserved; /* 0; no padding, so that keys are compared as bytes */
+};
+struct common {
+	struct common_key key;
+	uint32_t before_size, behind_size;
+	char text[COMMON_SIZE];
+};
+static _Thread_local struct common commons[COMMONS];
 
-	add_time(out, traced->time_ns);
+static struct common *common_at(const struct common_key *key)
+{
+	return &commons[(((uintptr_t)key->component >> 3) + key->event_id + key->tid * 7) %
+			COMMONS];
+}
+
+static void add_before_sequence(struct ct_buf *out, const struct ctrace_event *traced)
+{
 	ADD(out, ",\"component\":");
 	(void)add_string(out, traced->component, traced->component_size);
 	ADD_NUMBER(out, "event", traced->event_id);
 	ADD_NAME(out, "level", ct_level_name(traced->level));
 	ADD_NUMBER(out, "pid", traced->pid);
 	ADD_NUMBER(out, "tid", traced->tid);
-	ADD_NUMBER(out, "seq", event->sequence);
+	ADD(out, ",\"seq\":");
+}
+
+/* An item may be the event's job name or asid. */
+static bool type_has_marked_item(const struct ct_event_type *type)
+{
+	for (uint32_t i = 0; type != NULL && i < type->argument_count; i++)
+		if (type->arguments[i].is_asid || type->arguments[i].is_jobname)
+			return true;
+	return false;
+}
+
+/* Prints the common text, and keeps it when other events can share it. */
+static __attribute__((noinline)) void
+add_new_common(struct ct_buf *out, const struct ct_read_event *event, const struct common_key *key)
+{
+	struct common *common = common_at(key);
+	size_t start = out->size, before, behind, number;
+
+	add_before_sequence(out, &event->traced);
+	before = out->size - start;
+	ct_buf_add_u64(out, event->sequence);
+	number = out->size - start;
 	add_source_process(out, event);
-	add_meaning_of_event(out, event);
+	add_type(out, event);
+	behind = out->size - start - number;
+	if (out->failed || event->scope == 0 || before + behind > COMMON_SIZE ||
+	    type_has_marked_item(event->type))
+		return;
+	memcpy(common->text, out->data + start, before);
+	memcpy(common->text + before, out->data + start + number, behind);
+	common->before_size = (uint32_t)before;
+	common->behind_size = (uint32_t)behind;
+	common->key = *key;
+}
+
+static void add_common(struct ct_buf *out, const struct ct_read_event *event)
+{
+	const struct ctrace_event *traced = &event->traced;
+	const struct common_key key = {
+		.component = traced->component,
+		.mnemonic = event->names != NULL ? event->names->mnemonic : NULL,
+		.source_process = event->source_process,
+		.scope = event->scope,
+		.event_id = traced->event_id,
+		.level = traced->level,
+		.pid = traced->pid,
+		.tid = traced->tid,
+	};
+	const struct common *common = common_at(&key);
+	char *at;
+
+	if (event->scope == 0 || memcmp(&common->key, &key, sizeof key) != 0) {
+		add_new_common(out, event, &key);
+		return;
+	}
+	at = ct_buf_room(out, COMMON_SIZE + CT_U64_DIGITS);
+	if (at == NULL)
+		return;
+	memcpy(at, common->text, common->before_size);
+	at = ct_put_u64(at + common->before_size, event->sequence);
+	memcpy(at, common->text + common->before_size, common->behind_size);
+	ct_buf_end(out, at + common->behind_size);
+}
+
+static void add_members(struct ct_buf *out, const struct ct_read_event *event)
+{
+	add_time(out, event->traced.time_ns);
+	add_common(out, event);
+	if (event->span_id != 0)
+		ADD_NUMBER(out, "span", event->span_id);
+	if (event->duration_ns != CT_NO_DURATION)
+		ADD_NUMBER(out, "duration_ns", event->duration_ns);
 	ADD(out, ",\"data\":[");
-	for (uint32_t i = 0; i < traced->item_count; i++) {
+	for (uint32_t i = 0; i < event->traced.item_count; i++) {
 		if (i > 0)
-			ct_buf_add_char(out, ',');
+			ADD(out, ",");
 		add_item(out, event, i);
 	}
 	ADD(out, "]}");
@@ -466,15 +580,16 @@ static void add_members(struct ct_buf *out, const struct ct_read_event *event)
 
 void ct_json_add(struct ct_buf *out, const struct ct_read_event *event)
 {
-	ct_buf_add_char(out, '{');
+	ADD(out, "{");
 	add_members(out, event);
 }
 
+#define TEXT_OF(macro) #macro
+#define LINE_HEAD(version) "{\"format_version\":" TEXT_OF(version) ","
+
 void ct_json_add_line(struct ct_buf *out, const struct ct_read_event *event)
 {
-	ADD(out, "{\"format_version\":");
-	ct_buf_add_u64(out, CT_JSON_FORMAT_VERSION);
-	ct_buf_add_char(out, ',');
+	ADD(out, LINE_HEAD(CT_JSON_FORMAT_VERSION));
 	add_members(out, event);
-	ct_buf_add_char(out, '\n');
+	ADD(out, "\n");
 }
