@@ -291,8 +291,8 @@ static void add_delta(const struct ct_text_printer *printer, struct ct_buf *out,
 	add_duration(out, printer->has_before ? delta_ns : CT_NO_DURATION);
 }
 
-static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
-		      const struct ct_read_event *event);
+static inline void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
+			     const struct ct_read_event *event);
 
 /* What few lines have.  Out of line, so that the others are spared its registers. */
 static __attribute__((noinline)) void add_rare_part(const struct ct_text_printer *printer,
@@ -353,13 +353,22 @@ static void add_part_of_class(const void *self, struct ct_buf *out, const struct
 	add_part(self, out, part, of);
 }
 
+/* The common parts of an event that has no class. */
+static __attribute__((noinline)) void add_run(const struct ct_text_printer *printer,
+					      struct ct_buf *out, const struct ct_read_event *event)
+{
+	const struct ct_line_parts *parts = &printer->line.parts;
+
+	for (size_t i = 0; i < parts->run_count; i++)
+		add_part_of_class(printer, out, &parts->run[i], event);
+}
+
 /* What the class's events have in common.  A component's text is the source's, and stays where it
  * is as long as the source does; but that of a generic event lies among its bytes, where another
  * may lie next. */
-static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
-		      const struct ct_read_event *event)
+static inline void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
+			     const struct ct_read_event *event)
 {
-	const struct ct_line_parts *parts = &printer->line.parts;
 	const struct ct_line_class class = {
 		.component = event->traced.component,
 		.mnemonic = event->names != NULL ? event->names->mnemonic : NULL,
@@ -368,12 +377,11 @@ static void add_class(const struct ct_text_printer *printer, struct ct_buf *out,
 		.level = event->traced.level,
 	};
 
-	if (event->scope != 0) {
-		ct_line_parts_add_class(parts, out, &class, add_part_of_class, printer, event);
-		return;
-	}
-	for (size_t i = 0; i < parts->run_count; i++)
-		add_part(printer, out, &parts->run[i], event);
+	if (event->scope != 0)
+		ct_line_parts_add_class(&printer->line.parts, out, &class, add_part_of_class,
+					printer, event);
+	else
+		add_run(printer, out, event);
 }
 
 /* -----------------------------------------------------------------------------------------------
