@@ -326,6 +326,9 @@ enum ctrace_status ct_session_create(struct ct_session *session,
  * existed at the fork. */
 enum ctrace_status ct_session_fork(struct ct_session *session,
 				   const char *run_directory) CT_MUST_USE;
+/* Notes the start of the process in a session that other processes see.  The look-up in /proc takes
+ * long, so a short process does without.  Until then a process of its number counts as this one. */
+void ct_session_note_start(struct ct_session *session);
 
 /* ---- session_keep.c: preserves the files of a live process.  Consumer thread only. */
 /* Refreshes the times of all files of the session, for cleaners of temporary directories.  Reopens

@@ -66,6 +66,7 @@ static void session_write_constants(struct ct_session *session)
 	if (head->magic == CT_SESSION_MAGIC)
 		return;
 	ct_session_write_constants(session, &place);
+	ct_session_note_start(session);
 	head->component_count = session->component_count;
 	head->texts_size = session->texts_capacity;
 	for (uint32_t i = 0; i < session->component_count; i++)

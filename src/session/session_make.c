@@ -122,7 +122,15 @@ void ct_session_write_constants(struct ct_session *session, const struct ct_sess
 	head->uid = geteuid();
 	head->layout = session->layout;
 	head->place = *place;
-	head->process_start = ct_place_process_start(head->pid);
+	head->process_start = 0;
+}
+
+void ct_session_note_start(struct ct_session *session)
+{
+	if (session->path[0] == '\0')
+		return; /* nobody else sees the session */
+	__atomic_store_n(&session->head->process_start, ct_place_process_start(session->head->pid),
+			 __ATOMIC_RELAXED);
 }
 
 static void head_fill(struct ct_session *session, const struct ct_session_place *place,

@@ -10,6 +10,7 @@
 #include "session/socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -50,17 +51,35 @@ static int address_use(use_address *function, int fd, int directory, const char 
 	return function(fd, (const struct sockaddr *)&address, sizeof address);
 }
 
+/* A former socket of the name is nearly never there. */
+static bool socket_bind(int fd, int directory, const char *path, const char *name)
+{
+	if (address_use(bind, fd, directory, path, name) == 0)
+		return true;
+	return errno == EADDRINUSE && unlinkat(directory, name, 0) == 0 &&
+	       address_use(bind, fd, directory, path, name) == 0;
+}
+
+/* Restores the mode, which is nearly always right: a change of it is written to the disk. */
+static bool socket_is_open_to_owner(int directory, const char *name)
+{
+	struct stat info;
+
+	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    (info.st_mode & 0777) == 0600)
+		return true;
+	return fchmodat(directory, name, 0600, 0) == 0;
+}
+
 enum ctrace_status ct_socket_listen(int directory, const char *path, const char *name, int *out_fd)
 {
 	int fd = ct_os_high(socket(AF_UNIX, OPTIONS, 0));
 
 	if (fd < 0)
 		return CTRACE_OS_ERROR;
-	(void)unlinkat(directory, name, 0);
-	/* fchmod() sets the mode before the socket has a name, but the umask clears bits of it.
-	 * fchmodat() restores them. */
-	if (fchmod(fd, 0600) != 0 || address_use(bind, fd, directory, path, name) != 0 ||
-	    fchmodat(directory, name, 0600, 0) != 0 || listen(fd, BACKLOG) != 0) {
+	/* fchmod() sets the mode before the socket has a name, but the umask clears bits of it. */
+	if (fchmod(fd, 0600) != 0 || !socket_bind(fd, directory, path, name) ||
+	    !socket_is_open_to_owner(directory, name) || listen(fd, BACKLOG) != 0) {
 		ct_os_close(&fd);
 		return CTRACE_OS_ERROR;
 	}

@@ -59,11 +59,11 @@ if strace -f -qq -o strace.out ./steps say traced >out 2>err; then
 	count_costs
 	empty=("$calls" "$threads" "$faults")
 	check "a sublevel is defined and deleted with ten system calls" few_calls_a_sublevel
-	check "a short process that is not configured" within 155 1 45 trace a 1 1
+	check "a short process that is not configured" within 148 1 45 trace a 1 1
 	configure textfile
-	check "a short process that writes a TEXTFILE" within 285 2 120 trace a 1 1
+	check "a short process that writes a TEXTFILE" within 278 2 120 trace a 1 1
 	configure binfile
-	check "a short process that writes a BINFILE" within 380 2 140 trace a 1 1
+	check "a short process that writes a BINFILE" within 373 2 140 trace a 1 1
 	unset MFTRACE_CONFIG
 fi
 

@@ -218,6 +218,7 @@ static void recover_as_task(void *unused)
 void ct_consumer_thread_settle(void *unused)
 {
 	(void)unused;
+	ct_session_note_start(&ct_process.session);
 	ct_consumer_thread_watch();
 	(void)!ct_server_later(CT_CONSUMER_THREAD_RECOVER_AFTER_MS -
 				       CT_CONSUMER_THREAD_SETTLE_AFTER_MS,

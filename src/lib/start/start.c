@@ -169,6 +169,7 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for
 	 * a signal handler. */
 	if (!ct_server_runs()) {
+		ct_session_note_start(&process->session);
 		ct_consumer_thread_watch();
 		ct_consumer_thread_begin();
 	}

@@ -58,6 +58,19 @@ static bool has_interrupted_frame(void)
 	return walk.has_interrupted;
 }
 
+static _Unwind_Reason_Code walk_end(struct _Unwind_Context *context, void *argument)
+{
+	(void)context;
+	(void)argument;
+	return _URC_END_OF_STACK;
+}
+
+/* The first frame does it: the others would only cost time and pages. */
+void ct_thread_prepare_walk(void)
+{
+	(void)_Unwind_Backtrace(walk_end, NULL);
+}
+
 bool ct_thread_is_in_handler(void)
 {
 	if (ct_os_thread_is_own())

@@ -100,8 +100,7 @@ __attribute__((constructor)) static void make_end_key(void)
 
 enum ctrace_status ct_thread_start_up(void)
 {
-	/* runs the unwinder's one-time work before a handler needs it */
-	(void)ct_thread_is_in_handler();
+	ct_thread_prepare_walk();
 	/* when linked statically, a constructor of the program may run before make_end_key() */
 	make_end_key();
 	return has_end_key ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;

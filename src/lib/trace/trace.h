@@ -91,6 +91,8 @@ extern __thread struct ct_thread *ct_thread_current __attribute__((tls_model("in
 /* does a signal handler of the program run on this thread?  Takes some microseconds,
  * async-signal-safe */
 bool ct_thread_is_in_handler(void);
+/* Runs the unwinder's one-time work, which takes a lock, before a handler needs the unwinder. */
+void ct_thread_prepare_walk(void);
 /* ---- thread_buffer.c: which of a thread's rings an event goes into */
 /* Returns the thread buffer for an event.  A signal handler that interrupted a trace call gets a
  * side thread buffer.  Returns NULL when all side thread buffers are in use; the caller counts the

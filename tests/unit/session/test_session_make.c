@@ -47,6 +47,10 @@ static void it_says_whose_it_is(void **state)
 	assert_string_equal(text_of(&session, session.head->working_directory), here);
 	assert_true(strstr(text_of(&session, session.head->command_line), "test_session") != NULL);
 	assert_true(session.head->sync.slot[0].point_count >= 1);
+	assert_int_equal(session.head->process_start, 0);
+	ct_session_note_start(&session);
+	assert_int_equal(session.head->process_start, ct_place_process_start((uint32_t)getpid()));
+	assert_true(session.head->process_start > 0);
 	(void)snprintf(directory, sizeof directory, "%s/%d.0", run_dir, (int)getpid());
 	assert_string_equal(session.path, directory);
 	assert_true(ct_session_is_own(run_dir, session.directory));
