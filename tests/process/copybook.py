@@ -13,7 +13,7 @@ sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
 import tap  # noqa: E402
 
 SOURCE = os.environ['CTRACE_SOURCE']
-READER = os.path.join(os.environ['CTRACE_BUILD'], 'tests', 'unit_copybook_test_copybook_decode')
+READER = [os.path.join(os.environ['CTRACE_BUILD'], 'tests', 'unit_copybook'), 'test_copybook_decode']
 COBOL = os.path.join(SOURCE, 'tests', 'cobol')
 checks = tap.Tap(is_live=True)
 check = checks.clean
@@ -45,7 +45,7 @@ def compare(name, program, copybook, dialect='default', flags=(), options=()):
     shown, err, status = run(f'./{name}')
     if status:
         return f'the program ended with {status}: {err}'
-    read, err, status = run(READER, copybook, 'records.bin', dialect, *options)
+    read, err, status = run(*READER, copybook, 'records.bin', dialect, *options)
     return err if status else differences(shown, read)
 
 

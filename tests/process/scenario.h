@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "../leaks.h"
 #include "../sanitizer.h"
 
 #include <ctrace/ctrace.h>

@@ -222,7 +222,7 @@ static void under_overwrite_each_event_is_delivered_or_counted(void **state)
 	assert_true(tally.taken > 0);
 }
 
-int main(void)
+int test_ring_stress(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(under_block_every_event_is_delivered_and_no_wait_is_in_vain),

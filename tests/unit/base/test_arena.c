@@ -83,7 +83,7 @@ static void short_memory_refuses_and_leaves_the_rest_usable(void **state)
 	ct_arena_fini(&arena);
 }
 
-int main(void)
+int test_arena(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_taken_is_aligned_zeroed_and_apart),

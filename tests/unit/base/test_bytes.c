@@ -267,7 +267,7 @@ static void no_size_makes_it_wrap_round(void **state)
 	}
 }
 
-int main(void)
+int test_bytes(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_empty_one_is_an_empty_text, make, drop),

@@ -98,7 +98,7 @@ static void the_tsc_is_used_where_the_kernel_trusts_it(void **state)
 	assert_int_equal(choose("", ""), CT_CLOCK_TSC); /* as without */
 }
 
-int main(void)
+int test_clock(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_source_stays_the_same_and_ticks_rise),

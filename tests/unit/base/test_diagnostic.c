@@ -89,7 +89,7 @@ static void how_it_is_printed(void **state)
 	assert_string_equal(text, "no");
 }
 
-int main(void)
+int test_diagnostic(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_piece_may_be_missing),

@@ -185,7 +185,7 @@ static void what_the_code_page_lacks_is_refused(void **state)
 	}
 }
 
-int main(void)
+int test_encoding(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_of_encodings_are_known),

@@ -301,7 +301,7 @@ static int fini(void **state)
 	return 0;
 }
 
-int main(void)
+int test_escape(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_kind_as_documented),   cmocka_unit_test(every_code_point),

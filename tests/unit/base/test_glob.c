@@ -106,7 +106,7 @@ static void hostile_pattern_ends(void **state)
 	assert_false(match(pattern, text));
 }
 
-int main(void)
+int test_glob(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(literals_in_any_case),

@@ -396,7 +396,7 @@ static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state
 	assert_int_equal(status, 0);
 }
 
-int main(void)
+int test_guard(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_thread_has_its_own),

@@ -168,7 +168,7 @@ static void without_memory_all_is_as_it_was(void **state)
 	free(items);
 }
 
-int main(void)
+int test_hash_table(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_key_is_found_and_no_other),

@@ -30,7 +30,7 @@ static void a_lack_is_noted_for_good(void **state)
 	assert_int_equal(calls, 1);
 }
 
-int main(void)
+int test_memory(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_lack_is_noted_for_good) };
 

@@ -171,7 +171,7 @@ static void levels(void **state)
 	assert_int_equal(level, 99);
 }
 
-int main(void)
+int test_names(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_in_any_case_of_ascii_only),

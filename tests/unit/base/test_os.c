@@ -331,7 +331,7 @@ static void what_is_mapped_twice_is_populated_at_once(void **state)
 	assert_int_not_equal(ct_os_populate(NULL, page), CTRACE_OK);
 }
 
-int main(void)
+int test_os(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_allocation_that_signals_interrupt_ends),

@@ -446,7 +446,7 @@ static void another_root_or_mount_name_space_is_another_world(void **state)
 	assert_int_equal(go_elsewhere(false, &here), 0);
 }
 
-int main(void)
+int test_os_open(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(another_root_or_mount_name_space_is_another_world),

@@ -245,7 +245,7 @@ static void a_thread_with_descriptors_of_its_own(void **state)
 	assert_int_equal(close(ours[0]) + close(ours[1]), 0);
 }
 
-int main(void)
+int test_os_thread(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_sleeper_wakes_when_the_word_changes),

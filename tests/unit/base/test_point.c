@@ -32,7 +32,7 @@ static void a_hook_runs_at_each_point_until_it_is_taken_away(void **state)
 	assert_string_equal(reached, "one two ");
 }
 
-int main(void)
+int test_point(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_hook_runs_at_each_point_until_it_is_taken_away),

@@ -320,7 +320,7 @@ static void keywords(void **state)
 	assert_null(ct_keywords_suggest(CT_KEYWORDS(names), piece(4, 4)));
 }
 
-int main(void)
+int test_scan(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),         cmocka_unit_test(what_follows),

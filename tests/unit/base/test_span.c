@@ -66,7 +66,7 @@ static void blanks_at_both_ends_go(void **state)
 	assert_int_equal(ct_span_trim(ct_span_of(text, text)).size, 0);
 }
 
-int main(void)
+int test_span(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_span_is_what_stands_between),

@@ -71,13 +71,19 @@ static void a_small_thread_calls_what_needs_much(void **state)
 	unsigned count = 0;
 	pthread_attr_t attributes;
 	pthread_t thread;
+	size_t size = 0;
+	int error;
 
 	(void)state;
 	handled = 0;
 	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
 	assert_int_equal(pthread_attr_init(&attributes), 0);
-	assert_int_equal(pthread_attr_setstacksize(&attributes, SMALL), 0);
-	assert_int_equal(pthread_create(&thread, &attributes, call, &count), 0);
+	do { /* a stack also holds the thread-local storage of this program's other tests */
+		size += SMALL;
+		assert_int_equal(pthread_attr_setstacksize(&attributes, size), 0);
+		error = pthread_create(&thread, &attributes, call, &count);
+	} while (error == EINVAL);
+	assert_int_equal(error, 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(pthread_attr_destroy(&attributes), 0);
 	assert_int_equal(count, 12);
@@ -142,7 +148,7 @@ static void sections_in_a_call_leave_signals_to_it(void **state)
 	assert_true(is_right);
 }
 
-int main(void)
+int test_stack(void)
 {
 	const struct CMUnitTest tests[] = {
 		/* before there is a stack to use again */

@@ -85,7 +85,7 @@ static void any_other_number_is_answered_too(void **state)
 	}
 }
 
-int main(void)
+int test_status(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_status_has_a_name_and_a_sentence_of_its_own),

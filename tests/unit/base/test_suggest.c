@@ -81,7 +81,7 @@ static void levels_of_other_systems(void **state)
 	assert_null(ct_suggest_level((struct ct_span){ "nne", 3 }, false));
 }
 
-int main(void)
+int test_suggest(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(near_misses),

@@ -778,7 +778,7 @@ static void what_a_dead_writer_left_half_made_is_written_over(void **state)
 	(void)munmap(shared, sizeof *shared);
 }
 
-int main(void)
+int test_sync(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_record_is_dated_within_a_microsecond),

@@ -71,7 +71,7 @@ static void a_file_whose_name_is_removed(void **state)
 	assert_int_equal(errno, ENOENT);
 }
 
-int main(void)
+int test_temporary_file(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(the_directory),
 					    cmocka_unit_test(a_file_without_a_name),

@@ -78,7 +78,7 @@ static void only_the_text_is_read(void **state)
 			 CT_VARIABLE_GOOD);
 }
 
-int main(void)
+int test_variable(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(nothing_is_wrong),
 					    cmocka_unit_test(no_such_variable),

@@ -242,7 +242,7 @@ static void a_byte_order_mark(void **state)
 	assert_string_equal(event("A", 1)->mnemonic, "X");
 }
 
-int main(void)
+int test_catalog(void)
 {
 	const struct CMUnitTest tests[] = {
 		CATALOG_TEST(finds_components),

@@ -198,7 +198,7 @@ static void an_unknown_encoding_costs_only_itself(void **state)
 	assert_int_equal(event("A", 1)->arguments[0].encoding, CT_ENCODING_LATIN_1);
 }
 
-int main(void)
+int test_catalog_argument(void)
 {
 	const struct CMUnitTest tests[] = {
 		CATALOG_TEST(the_least),

@@ -136,7 +136,7 @@ static void how_many_more(void **state)
 	assert_int_equal(last.line, 0);
 }
 
-int main(void)
+int test_catalog_diagnostic(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(in_the_order_of_the_text, diagnostics_free),

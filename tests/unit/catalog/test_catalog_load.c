@@ -400,7 +400,7 @@ static void they_count_as_bad(void **state)
 	assert_int_equal(ct_catalog_counts(catalog).good_events, 1);
 }
 
-int main(void)
+int test_catalog_load(void)
 {
 	const struct CMUnitTest tests[] = {
 		CATALOG_TEST(a_component),

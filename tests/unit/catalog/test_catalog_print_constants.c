@@ -284,7 +284,7 @@ static void each_name_is_there_once(void **state)
 	}
 }
 
-int main(void)
+int test_catalog_print_constants(void)
 {
 	const struct CMUnitTest tests[] = {
 		PRINT_TEST(a_header),

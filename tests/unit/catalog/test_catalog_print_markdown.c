@@ -83,7 +83,7 @@ static void texts_that_want_out(void **state)
 	assert_null(strstr(text, "\x1B"));
 }
 
-int main(void)
+int test_catalog_print_markdown(void)
 {
 	const struct CMUnitTest tests[] = {
 		PRINT_TEST(a_page),

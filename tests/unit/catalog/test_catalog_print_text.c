@@ -59,7 +59,7 @@ static void bits_are_flags(void **state)
 	assert_string_equal(ct_labels_word(&values), "Values");
 }
 
-int main(void)
+int test_catalog_print_text(void)
 {
 	const struct CMUnitTest tests[] = {
 		PRINT_TEST(a_text_is_one_line_without_controls),

@@ -229,7 +229,7 @@ static void too_many_fields(void **state)
 		strstr(seen.diagnostic[0].message, "is too much, with the copybooks before it"));
 }
 
-int main(void)
+int test_catalog_record(void)
 {
 	const struct CMUnitTest tests[] = {
 		CATALOG_TEST(beside_the_catalogue),

@@ -219,7 +219,7 @@ static void twice(void **state)
 
 #define LOAD_TEST(name) cmocka_unit_test_setup_teardown(name, load_setup, load_teardown)
 
-int main(void)
+int test_catalog_values(void)
 {
 	const struct CMUnitTest tests[] = {
 		LOAD_TEST(nothing),    LOAD_TEST(maps),  LOAD_TEST(what_is_not_there),

@@ -196,7 +196,7 @@ static void breaks(void **state)
 	assert_int_equal(break_at(""), 0);
 }
 
-int main(void)
+int test_catalog_yaml(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(a_tree, arenas_free),

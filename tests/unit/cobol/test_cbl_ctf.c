@@ -360,7 +360,7 @@ static void errno_is_kept(void **state)
 	assert_int_equal(errno, 4711);
 }
 
-int main(void)
+int test_cbl_ctf(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(get_gives_one_handle_a_name),

@@ -554,7 +554,7 @@ static void signal_handler_may_trace(void **state)
 	assert_string_equal(last_line(), "c 77 1");
 }
 
-int main(void)
+int test_cbl_ctf_trace(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(packed_group_is_read_as_cobol_lays_it_out),

@@ -535,7 +535,7 @@ static void an_entry_is_an_event(void **state)
 	free(too_long);
 }
 
-int main(void)
+int test_cbl_ctrace(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(every_field_of_a_define_arrives, set_up),

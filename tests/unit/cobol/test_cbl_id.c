@@ -131,7 +131,7 @@ static void only_documented_statuses_are_returned(void **state)
 	assert_int_equal(ct_cbl_return(CTRACE_DAMAGED), CTF_RET_FAILURE);
 }
 
-int main(void)
+int test_cbl_id(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(null_is_what_has_no_low_half),

@@ -275,7 +275,7 @@ static void errno_is_kept(void **state)
 	assert_int_equal(errno, 4711);
 }
 
-int main(void)
+int test_cbl_property(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_comes_back_space_terminated_and_padded),

@@ -537,7 +537,7 @@ static void a_thread_of_ctraces_own_never_runs_cobol(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-int main(void)
+int test_deferred(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_next_call_carries_it_out_and_the_operator_has_the_outcome),

@@ -482,7 +482,7 @@ static void forked_child_is_told_its_own_changes(void **state)
 	uninstall(cobol);
 }
 
-int main(void)
+int test_notify(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(installing_is_refused),

@@ -158,7 +158,7 @@ static void it_may_have_an_external_writer(void)
 	CHILD_CHECK(command("") == CTRACE_RC_OK && writer_of_it() == CT_WRITER_UNSET);
 }
 
-int main(void)
+int test_builtin(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(the_state_is_a_threshold),

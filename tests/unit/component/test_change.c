@@ -309,7 +309,7 @@ static void a_ctss_has_all_of_the_state(void)
 	trace->attributes.minops = NULL;
 }
 
-int main(void)
+int test_change(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(it_is_in_force_when_the_routine_has_agreed),

@@ -328,7 +328,7 @@ static void a_child_has_filters_of_its_own(void)
 		    threshold_of("UNIT") == CTRACE_DEBUG);
 }
 
-int main(void)
+int test_command(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(a_command_is_carried_out_by_a_routine),

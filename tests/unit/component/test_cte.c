@@ -262,7 +262,7 @@ static void no_byte_behind_the_buffer_is_read(void **state)
 	assert_int_equal(munmap(pages, 2 * page), 0);
 }
 
-int main(void)
+int test_cte(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tod_counts_from_1900),

@@ -142,7 +142,7 @@ static void what_a_routine_defined_goes_with_a_refused_head(void)
 	CHILD_CHECK(trace_of("UNIT")->first_sub == NULL && trace_of("UNIT")->subs == 0);
 }
 
-int main(void)
+int test_delete(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(what_is_active_stops_the_deepest_first),

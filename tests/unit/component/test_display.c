@@ -238,7 +238,7 @@ static void a_routine_may_display_its_own_trace(void)
 		    call_count == 2);
 }
 
-int main(void)
+int test_display(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(all_that_is_known_is_shown),

@@ -89,7 +89,7 @@ static void a_member_that_is_too_large_is_refused(void)
 	CHILD_CHECK(is_refused("CTLARGE", CTRACE_RSN_MEMBER_TOO_LARGE, "member CTLARGE"));
 }
 
-int main(void)
+int test_member(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(all_of_a_member_is_read),

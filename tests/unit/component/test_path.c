@@ -128,7 +128,7 @@ static void a_ctss_has_the_names_padded_with_blanks(void)
 	CHILD_CHECK(HOLDS(ctss.sub[4], "e"));
 }
 
-int main(void)
+int test_path(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(names_of_a_sub_stand_behind_the_name),

@@ -92,7 +92,7 @@ static void the_service_and_version_are_looked_at_first(void)
 		    outcome.abend == 0x302);
 }
 
-int main(void)
+int test_plist(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(what_is_coded),

@@ -336,7 +336,7 @@ static void recovery_and_removal_leave_presets_alone(void **state)
 	assert_int_equal(run_traced(get_it), 0);
 }
 
-int main(void)
+int test_preset(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_one_process_puts_another_one_gets, set_up,

@@ -324,7 +324,7 @@ static void any_text_may_be_in_a_message(void **state)
 	}
 }
 
-int main(void)
+int test_reason(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_constant_has_a_row),

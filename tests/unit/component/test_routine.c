@@ -365,7 +365,7 @@ static void a_forked_child_does_not_speak_to_others_commands(void)
 	_exit(0);
 }
 
-int main(void)
+int test_routine(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(what_is_registered_is_called),

@@ -271,7 +271,7 @@ static void looking_does_not_drop_the_lock_that_shows_that_we_live(void **state)
 	assert_int_equal(run_traced(look_and_stay_locked), 0);
 }
 
-int main(void)
+int test_space(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(we_are_an_address_space_ourselves, fixture_setup,

@@ -666,7 +666,7 @@ static void many_threads_neither_hang_nor_meet(void)
 		CHILD_CHECK(ct_table_find(i)->claim == NULL);
 }
 
-int main(void)
+int test_table(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(a_trace_is_made_once_and_keeps_its_place),

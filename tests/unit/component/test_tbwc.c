@@ -338,7 +338,7 @@ static void each_number_is_imported_once(void **state)
 			fail_msg("%u was imported %u times", i, imported[i]);
 }
 
-int main(void)
+int test_tbwc(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_new_one_is_available_with_number_0),

@@ -323,7 +323,7 @@ static void off_clears_filters_and_writer_but_not_the_size(void **state)
 	assert_int_equal(status.mode, CTRACE_MODE_MIN);
 }
 
-int main(void)
+int test_trace_status(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(attributes_of_what_is_like_its_head_are_the_heads, clean),

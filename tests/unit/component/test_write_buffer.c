@@ -426,7 +426,7 @@ static void a_time_that_cannot_be_spoils_no_other(void **state)
 
 #define CASE(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_write_buffer(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(what_is_not_in_order_is_refused_and_the_buffer_stays_full),

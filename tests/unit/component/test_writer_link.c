@@ -316,7 +316,7 @@ static void there_are_fifteen_names(void **state)
 			 CT_WRITER_UNSET);
 }
 
-int main(void)
+int test_writer_link(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_writer_it_is_noted),

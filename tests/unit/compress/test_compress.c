@@ -122,7 +122,7 @@ static void somebody_stops_it(void **state)
 	assert_false(exists("run/.stream.3.new"));
 }
 
-int main(void)
+int test_compress(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {

@@ -400,7 +400,7 @@ static void what_a_ring_is_does_not_change_while_it_is_read(void **state)
 	stop();
 }
 
-int main(void)
+int test_batch(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(events_come_by_time_over_all_rings, fixture_setup,

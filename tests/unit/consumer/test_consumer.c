@@ -516,7 +516,7 @@ static void short_memory_makes_no_consumer_and_loses_nothing(void **state)
 	stop();
 }
 
-int main(void)
+int test_consumer(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_pass_with_nothing_to_do_opens_nothing,

@@ -341,7 +341,7 @@ static void what_only_its_own_process_could_write_is_not_tried_by_a_recoverer(vo
 	end();
 }
 
-int main(void)
+int test_destination(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_opens_once_and_closes_once, fixture_setup,

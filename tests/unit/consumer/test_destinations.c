@@ -38,7 +38,7 @@ static void syncing_asks_every_open_destination(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_destinations(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(destinations_open_before_the_first_event_when_asked),

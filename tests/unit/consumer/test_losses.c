@@ -119,7 +119,7 @@ static void losses_are_told_with_the_next_batch(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_losses(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_in_a_batch_is_not_told_as_overwritten),

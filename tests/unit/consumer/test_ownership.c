@@ -500,7 +500,7 @@ static void what_only_a_ring_has_counted_is_reported_too(void **state)
 	stop();
 }
 
-int main(void)
+int test_ownership(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)

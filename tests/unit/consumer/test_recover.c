@@ -633,7 +633,7 @@ static void hostile_bytes_never_stop_the_recoverer(void **state)
 	}
 }
 
-int main(void)
+int test_recover(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nobody_dead_is_nothing_to_do, fixture_setup,

@@ -309,7 +309,7 @@ static void events_of_overwrite_rings_are_copied(void **state)
 	stop();
 }
 
-int main(void)
+int test_runs(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_the_rings_bytes_ring_by_ring),

@@ -351,7 +351,7 @@ static void what_is_loaded_changes_nothing(void **state)
 	assert_int_equal(ct_dest_default(target.registry), 1);
 }
 
-int main(void)
+int test_apply(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_loaded_changes_nothing, setup, teardown),

@@ -510,7 +510,7 @@ static void program_of_cobcrun_is_behind_its_options(void **state)
 	assert_string_equal(TRIGGERED("run", "-M\0prog"), "-M");
 }
 
-int main(void)
+int test_config(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_to_do),

@@ -209,7 +209,7 @@ static void emitter_properties(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+int test_native(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(tracers),

@@ -357,7 +357,7 @@ static void free_form(void **state)
 	assert_int_equal(request(0)->place[CT_CLAUSE_SUB].column, 11); /* the mark does not count */
 }
 
-int main(void)
+int test_parmlib(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_trace),

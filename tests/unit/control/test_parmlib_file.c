@@ -199,7 +199,7 @@ static void trouble(void **state)
 	}
 }
 
-int main(void)
+int test_parmlib_file(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_directory_counts),

@@ -61,7 +61,7 @@ static void printed_sizes(void **state)
 	ct_buf_fini(&out);
 }
 
-int main(void)
+int test_parmlib_print(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(printed),

@@ -251,7 +251,7 @@ static void lists_twice(void **state)
 	ct_parmlib_fini(&bad);
 }
 
-int main(void)
+int test_parmlib_values(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty_lists),

@@ -800,7 +800,7 @@ static void a_forked_child_keeps_nothing_and_the_parent_goes_on(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_server(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_request_is_answered_and_counted),

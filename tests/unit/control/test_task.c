@@ -194,7 +194,7 @@ static void a_childs_copies_are_closed(void **state)
 	(void)close(other[1]);
 }
 
-int main(void)
+int test_task(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(tasks_run_by_the_time_they_are_due, setup),

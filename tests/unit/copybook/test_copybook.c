@@ -123,7 +123,7 @@ static void types_of_mfctf_cpy_are_read(void **state)
 		"cblte-trcevt-data-count@16+4 cblte-trcevt-event-len@20+8 cblte-trcevt-event-type@28+8 cblte-trcevt-event-data@36+8 ");
 }
 
-int main(void)
+int test_copybook(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_record_is_the_first_or_the_one_with_the_name),

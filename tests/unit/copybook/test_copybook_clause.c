@@ -146,7 +146,7 @@ static void usage_has_a_word(void **state)
 	assert_diagnostic("01 R. 05 A PIC 9 COMP-33.", 1, 18, "unknown clause \"COMP-33\"");
 }
 
-int main(void)
+int test_copybook_clause(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clauses_come_in_any_order),

@@ -129,7 +129,7 @@ static void ebcdic_is_compared_in_its_own_order(void **state)
 	assert_fields_with(&ebcdic, text, "\xC1\xC1", 2, "R=AA\nR IS LARGER\n");
 }
 
-int main(void)
+int test_copybook_condition(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(several_values_and_ranges),

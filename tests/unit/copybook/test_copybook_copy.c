@@ -224,7 +224,7 @@ static void what_is_put_in_is_limited(void **state)
 	ct_buf_fini(&text);
 }
 
-int main(void)
+int test_copybook_copy(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copy_takes_files_by_any_of_their_names),

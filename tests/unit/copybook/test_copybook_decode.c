@@ -38,14 +38,18 @@ static void print_records(const struct ct_copybook *copybook, const struct ct_bu
 	}
 }
 
-static int run_tool(int argc, char **argv)
+extern char **test_arguments;
+
+static int run_tool(char **argv)
 {
 	struct ct_copybook_options options = { 0 };
 	struct ct_copybook *copybook;
 	struct ct_diagnostic diagnostic;
 	struct ct_buf path = { 0 }, records = { 0 };
-	int status = 0;
+	int argc = 1, status = 0;
 
+	while (argv[argc] != NULL)
+		argc++;
 	for (int i = 3; i < argc; i++) {
 		if (strncmp(argv[i], "record=", 7) == 0)
 			options.record = argv[i] + 7;
@@ -264,7 +268,7 @@ static void comparing_is_limited(void **state)
 	ct_buf_fini(&text);
 }
 
-int main(int argc, char **argv)
+int test_copybook_decode(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_as_long_as_they_say),
@@ -278,7 +282,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(comparing_is_limited),
 	};
 
-	if (argc > 1)
-		return run_tool(argc, argv);
+	if (test_arguments[1] != NULL)
+		return run_tool(test_arguments);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

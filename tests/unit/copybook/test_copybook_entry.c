@@ -172,7 +172,7 @@ static void records_of_a_file_have_an_fd(void **state)
 		"a", 1, "A=a\n");
 }
 
-int main(void)
+int test_copybook_entry(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_may_be_missing),

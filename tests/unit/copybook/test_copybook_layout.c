@@ -126,7 +126,7 @@ static void what_has_no_size_is_diagnosed_about(void **state)
 			  "the record is too large at \"A\"");
 }
 
-int main(void)
+int test_copybook_layout(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(binary_sizes_are_those_of_the_dialect),

@@ -139,7 +139,7 @@ static void json_takes_every_number_by_its_value(void **state)
 	assert_json("POINTER", "\1\0\0\0\0\0\0\0", "-");
 }
 
-int main(void)
+int test_copybook_number(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(zoned_numbers_carry_their_sign_in_a_digit),

@@ -125,7 +125,7 @@ static void a_picture_has_at_most_255_characters(void **state)
 	assert_refused(text, 255);
 }
 
-int main(void)
+int test_copybook_picture(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_have_digits_and_a_point),

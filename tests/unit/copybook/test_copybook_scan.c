@@ -173,7 +173,7 @@ static void other_marks_in_column_7_are_diagnosed_about(void **state)
 			  "column 7 has no mark that is known");
 }
 
-int main(void)
+int test_copybook_scan(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines_give_the_format_away),

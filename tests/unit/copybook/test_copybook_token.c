@@ -266,7 +266,7 @@ static void diagnostics_name_the_word(void **state)
 	test_free(scan);
 }
 
-int main(void)
+int test_copybook_token(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_are_the_same_in_any_case),

@@ -220,7 +220,7 @@ static void there_are_at_most_8192_constants(void **state)
 	ct_buf_fini(&text);
 }
 
-int main(void)
+int test_copybook_value(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(digits_are_a_number_when_it_fits),

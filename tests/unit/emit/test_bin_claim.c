@@ -624,7 +624,7 @@ static void refused_commit_leaves_the_old_generation(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_bin_claim(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(recovery_cuts_and_goes_on),

@@ -210,7 +210,7 @@ static void directories_stay_in_order(void **state)
 	free(text);
 }
 
-int main(void)
+int test_bin_clock(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, init, fini)
 	const struct CMUnitTest tests[] = {

@@ -130,7 +130,7 @@ static void texts_of_another_encoding_are_written_anew(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_bin_convert(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_become_utf8),

@@ -149,7 +149,7 @@ static void failing_stat_removes_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_bin_directory(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(links_are_not_followed),

@@ -134,7 +134,7 @@ static void place_in_another_directory_is_known_for_what_it_is(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_bin_files(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(more_streams_than_open_files),

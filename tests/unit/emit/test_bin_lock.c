@@ -152,7 +152,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-int main(void)
+int test_bin_lock(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(locked_file_is_nobody_elses, setup, teardown),

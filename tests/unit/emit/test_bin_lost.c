@@ -104,7 +104,7 @@ static void losses_are_reported_when_they_are_written(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_bin_lost(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(discarded_events_are_counted),

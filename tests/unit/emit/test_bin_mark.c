@@ -68,7 +68,7 @@ static void damaged_marks_are_refused(void **state)
 	}
 }
 
-int main(void)
+int test_bin_mark(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_mark_counts),

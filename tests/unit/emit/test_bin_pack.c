@@ -174,7 +174,7 @@ static void the_module_can_be_had(void **state)
 	assert_true(ct_bin_pack_is_possible());
 }
 
-int main(void)
+int test_bin_pack(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, fixture_teardown)
 	const struct CMUnitTest tests[] = {

@@ -257,7 +257,7 @@ static int forget_bytes(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, forget_bytes)
 
-int main(void)
+int test_bin_stream(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_packet_is_of_one_thread),

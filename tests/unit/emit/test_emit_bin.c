@@ -636,7 +636,7 @@ static void programs_files_are_never_ours(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_emit_bin(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(default_name_and_modes),

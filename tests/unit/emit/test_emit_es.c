@@ -28,7 +28,7 @@ static void accepts_and_writes_nothing(void **state)
 	fixture_destroy(fixture);
 }
 
-int main(void)
+int test_emit_es(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepts_and_writes_nothing) };
 

@@ -266,7 +266,7 @@ static int init_all(void **state)
 
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, init, fini)
 
-int main(void)
+int test_emit_stderr(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contract),

@@ -1203,7 +1203,7 @@ static void another_process_first_and_recovery_later(void **state)
 	}
 }
 
-int main(void)
+int test_emit_text(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FIXTURE(whole_file_byte_for_byte),

@@ -212,7 +212,7 @@ static void methods_that_came_later(void **state)
 	assert_int_equal(rotations, 1);
 }
 
-int main(void)
+int test_emitter(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(built_in_in_any_case),

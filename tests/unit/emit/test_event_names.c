@@ -110,7 +110,7 @@ static void a_path_goes_before_the_environment(void **state)
 	assert_int_equal(unsetenv("MFTRACE_ANNOTATIONS"), 0);
 }
 
-int main(void)
+int test_event_names(void)
 {
 	const char *build = getenv("CTRACE_BUILD");
 	char directory[4096];

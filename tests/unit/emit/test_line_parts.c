@@ -196,7 +196,7 @@ static void any_number_of_classes_have_their_texts(void **state)
 	ct_buf_fini(&expected);
 }
 
-int main(void)
+int test_line_parts(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_format_is_texts_and_variables),

@@ -136,7 +136,7 @@ static void level_as_number_or_name(void **state)
 	}
 }
 
-int main(void)
+int test_line_settings(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(defaults, init, fini),

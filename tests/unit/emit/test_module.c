@@ -311,7 +311,7 @@ static void descriptors_are_closed(void **state)
 	assert_int_equal(before, after);
 }
 
-int main(void)
+int test_module(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_by_name),

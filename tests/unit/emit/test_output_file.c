@@ -355,7 +355,7 @@ static void generation_to_begin_with(void **state)
 	fixture_destroy(fixture);
 }
 
-int main(void)
+int test_output_file(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_pseudo_variable, init, fini),

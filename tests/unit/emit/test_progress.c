@@ -75,7 +75,7 @@ static void another_batch_is_written_whole(void **state)
 	}
 }
 
-int main(void)
+int test_progress(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_failed),

@@ -192,7 +192,7 @@ static void the_emitters_know_the_same_variables(void **state)
 	ct_buf_fini(&file_name);
 }
 
-int main(void)
+int test_property_check(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers),

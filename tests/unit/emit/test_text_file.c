@@ -334,7 +334,7 @@ static void places_come_back_as_they_went(void **state)
 
 #define WITH_FIXTURE(test) cmocka_unit_test_setup_teardown(test, init, fini)
 
-int main(void)
+int test_text_file(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_FIXTURE(names_of_generations),

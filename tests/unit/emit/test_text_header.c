@@ -80,7 +80,7 @@ static int fini(void **state)
 	return 0;
 }
 
-int main(void)
+int test_text_header(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(header_of_the_manual, init, fini),

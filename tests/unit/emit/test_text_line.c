@@ -746,7 +746,7 @@ static void texts_have_an_encoding(void **state)
 	assert_string_equal(line_of(&format, &event), " \"J\\xDCRGEN\" \"\\xDC\" \"\"\n");
 }
 
-int main(void)
+int test_text_line(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(texts_have_an_encoding),

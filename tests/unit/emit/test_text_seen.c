@@ -99,7 +99,7 @@ static int fini(void **state)
 	return 0;
 }
 
-int main(void)
+int test_text_seen(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(lines_of_the_process_are_seen, init, fini),

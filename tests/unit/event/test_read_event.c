@@ -68,7 +68,7 @@ static void a_jobname_is_cut(void **state)
 	assert_string_equal(jobname, "ABCDEFGHIJKLMNOP");
 }
 
-int main(void)
+int test_read_event(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_catalogue_goes_before_the_trace),

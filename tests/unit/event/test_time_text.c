@@ -146,7 +146,7 @@ static int use_utc(void **state)
 	return 0;
 }
 
-int main(void)
+int test_time_text(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),

@@ -199,7 +199,7 @@ static int in_utc(void **state)
 	return setenv("TZ", "UTC", 1);
 }
 
-int main(void)
+int test_value(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_catalogue_it_is_the_line_of_textfile),

@@ -124,7 +124,7 @@ static void times_are_utc(void **state)
 	ct_buf_fini(&out);
 }
 
-int main(void)
+int test_export(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(formats_have_names),

@@ -169,7 +169,7 @@ static void losses_are_instants(void **state)
 	(void)fclose(file);
 }
 
-int main(void)
+int test_export_chrome(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_instant),

@@ -96,7 +96,7 @@ static void names_are_third_party_too(void **state)
 	assert_non_null(strstr(exported.text, ",\"'=cmd,1\",255,"));
 }
 
-int main(void)
+int test_export_csv(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows),

@@ -49,7 +49,7 @@ static void lines(void **state)
 	assert_int_equal(exported.size, 0);
 }
 
-int main(void)
+int test_export_json(void)
 {
 	static const struct CMUnitTest tests[] = { cmocka_unit_test(one_document),
 						   cmocka_unit_test(lines) };

@@ -167,7 +167,7 @@ static void many_open_spans_keep_their_names(void **state)
 	room_close(&room);
 }
 
-int main(void)
+int test_export_names(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_word_of_the_key_is_the_name),

@@ -166,7 +166,7 @@ static void spans(void **state)
 	assert_int_equal(number_of(&found[2], 5), number_of(&found[0], 1));
 }
 
-int main(void)
+int test_export_perfetto(void)
 {
 	static const struct CMUnitTest tests[] = { cmocka_unit_test(an_instant),
 						   cmocka_unit_test(tracks),

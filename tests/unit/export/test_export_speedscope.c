@@ -151,7 +151,7 @@ static void without_spans_it_says_so(void **state)
 	json_decref(root);
 }
 
-int main(void)
+int test_export_speedscope(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_profile_a_thread),

@@ -304,7 +304,7 @@ static void half_a_trace_does_not_stay(void **state)
 	assert_nothing_stays("mine", true, 1000, true);
 }
 
-int main(void)
+int test_export_trace(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_come_back),

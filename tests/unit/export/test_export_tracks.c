@@ -170,7 +170,7 @@ static void very_many_open_spans_stay_bounded(void **state)
 	ct_tracks_destroy(tracks);
 }
 
-int main(void)
+int test_export_tracks(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nested_spans_stay_on_their_thread),

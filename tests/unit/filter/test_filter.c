@@ -387,7 +387,7 @@ static void a_filter_and_nothing(void **state)
 	assert_true(until == UINT64_MAX);
 }
 
-int main(void)
+int test_filter(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_of_an_event),

@@ -116,7 +116,7 @@ static void more_digits_than_are_kept(void **state)
 	assert_int_equal(a.exponent, 5000);
 }
 
-int main(void)
+int test_filter_decimal(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(in_their_order),

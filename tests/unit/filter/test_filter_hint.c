@@ -60,7 +60,7 @@ static void what_is_there_or_is_no_word_is_not_said(void **state)
 	assert_string_equal(hint_of("data.data1 == \"myprog\" && data[1] == 9", true), "");
 }
 
-int main(void)
+int test_filter_hint(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_nearest_of_what_was_seen),

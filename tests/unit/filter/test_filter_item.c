@@ -357,7 +357,7 @@ static void bytes_that_the_catalogue_says_are_a_number(void **state)
 	assert_true(accepts("data.m == 'WRITE'", &event));
 }
 
-int main(void)
+int test_filter_item(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(items_by_number_and_name),

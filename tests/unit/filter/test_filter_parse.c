@@ -255,7 +255,7 @@ static void ranges_in_each_other(void **state)
 	ct_filter_destroy(filter);
 }
 
-int main(void)
+int test_filter_parse(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(diagnostics_and_their_columns),

@@ -205,7 +205,7 @@ static void the_first_diagnostic_is_kept(void **state)
 	assert_int_equal(t.scan.status, CTRACE_SYNTAX_ERROR);
 }
 
-int main(void)
+int test_filter_scan(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_numbers),

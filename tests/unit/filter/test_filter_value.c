@@ -175,7 +175,7 @@ static void what_does_not_fit(void **state)
 	}
 }
 
-int main(void)
+int test_filter_value(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_become_ranges),

@@ -198,7 +198,7 @@ static void more_names_than_items_are_left_out(void **state)
 	assert_null(ct_class_names_create(&class));
 }
 
-int main(void)
+int test_class_names(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_names_stay),

@@ -532,7 +532,7 @@ static void random_bytes_never_lead_outside(void **state)
 	assert_true(good > 0);
 }
 
-int main(void)
+int test_event(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(an_event_has_the_bytes_that_are_drawn, set_up),

@@ -151,7 +151,7 @@ static void threads_that_make_the_same_classes_agree(void **state)
 		}
 }
 
-int main(void)
+int test_event_class(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(like_events_have_one_class_and_others_another, set_up),

@@ -302,7 +302,7 @@ static void uuids(void **state)
 	assert_null(ct_uuid_parse("01234567--89ab-cdef-1032-547698badcfe", uuid));
 }
 
-int main(void)
+int test_metadata_print(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_class_is_one_block),

@@ -853,7 +853,7 @@ static void ticks_of_a_trace(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_packet(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(head_is_as_drawn),

@@ -518,7 +518,7 @@ static void a_namer_is_asked_once_for_each_class_and_copied(void **state)
 	assert_null(class_of("B", 3, 2, 1, &item, true)->names);
 }
 
-int main(void)
+int test_schema(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(items_of_a_class, setup, teardown),

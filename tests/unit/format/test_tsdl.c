@@ -179,7 +179,7 @@ static void the_trace_is_refused(void **state)
 	refuses("callsite {", "1:11 the metadata end\n");
 }
 
-int main(void)
+int test_tsdl(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_whole_trace),
 					    cmocka_unit_test(nothing_is_there),

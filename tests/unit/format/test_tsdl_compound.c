@@ -84,7 +84,7 @@ static void depth_has_an_end(void **state)
 	refuses(text, "3:1828 types stand more than 64 deep in each other\n");
 }
 
-int main(void)
+int test_tsdl_compound(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(structs_and_their_alignment, teardown),

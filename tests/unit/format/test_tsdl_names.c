@@ -101,7 +101,7 @@ static void the_first_diagnostic_counts(void **state)
 	end_parser(&parser);
 }
 
-int main(void)
+int test_tsdl_names(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_name_is_there_once),
 					    cmocka_unit_test(braces_hide_and_forget),

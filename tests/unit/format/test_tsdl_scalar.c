@@ -96,7 +96,7 @@ static void what_is_no_type(void **state)
 		"3:48 what this is mapped to is not known\n");
 }
 
-int main(void)
+int test_tsdl_scalar(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(integers, teardown),

@@ -91,7 +91,7 @@ static void no_text_is_an_empty_one(void **state)
 	assert_false(ct_tsdl_scan_is(&scan, ""));
 }
 
-int main(void)
+int test_tsdl_scan(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(tokens_and_their_places),
 					    cmocka_unit_test(what_is_no_token),

@@ -96,7 +96,7 @@ static void the_next_format(void **state)
 		    "Common Trace Format 2; ctrace reads 1.8");
 }
 
-int main(void)
+int test_tsdl_text(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(plain), cmocka_unit_test(packets),
 					    cmocka_unit_test(packets_that_cannot_be),

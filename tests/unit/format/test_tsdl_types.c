@@ -44,7 +44,7 @@ static void what_is_no_type(void **state)
 	refuses("typedef u8 a", "3:13 the metadata end\n");
 }
 
-int main(void)
+int test_tsdl_types(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(names_of_types, teardown),

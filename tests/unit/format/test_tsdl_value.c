@@ -104,7 +104,7 @@ static void orders(void **state)
 	}
 }
 
-int main(void)
+int test_tsdl_value(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(all_kinds),
 					    cmocka_unit_test(diagnostics),

@@ -73,7 +73,7 @@ static void what_is_there_is_left_alone(void **state)
 	assert_int_equal(file_size("bank.ctb/stream.0"), size);
 }
 
-int main(void)
+int test_ipcs_copy(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_selected, ipcs_setup, fixture_teardown),

@@ -145,7 +145,7 @@ static void what_is_missing_is_said_once(void **state)
 
 #define EXITS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, fixture_teardown)
 
-int main(void)
+int test_ipcs_exits(void)
 {
 	const struct CMUnitTest tests[] = {
 		EXITS_TEST(the_users_exit_hides_and_ends),

@@ -47,7 +47,7 @@ static void plain_text(void **state)
 	ct_buf_fini(&out);
 }
 
-int main(void)
+int test_ipcs_message(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_message_has_all_of_it),

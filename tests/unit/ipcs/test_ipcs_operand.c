@@ -76,7 +76,7 @@ static void abbreviations(void **state)
 	assert_refused("C COMP(X)", CT_ITT_NONE, 1, 1, "\"C\" is no subcommand");
 }
 
-int main(void)
+int test_ipcs_operand(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_operand_of_ctrace),

@@ -148,7 +148,7 @@ static void words_of_a_command_line(void **state)
 		     ct_ipcs_may_be_command("/ctr (old)/COMP(X)"));
 }
 
-int main(void)
+int test_ipcs_parse(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(continuation_and_comments),

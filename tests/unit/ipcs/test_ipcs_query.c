@@ -72,7 +72,7 @@ static void any_number(void **state)
 	ct_ipcs_traces_fini(&traces);
 }
 
-int main(void)
+int test_ipcs_query(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_once),

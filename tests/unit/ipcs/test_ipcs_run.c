@@ -205,7 +205,7 @@ static void keep_traces(void **state)
 	assert_int_equal(system(command), 0);
 }
 
-int main(void)
+int test_ipcs_run(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(entries_of_the_trace, ipcs_setup, fixture_teardown),

@@ -93,7 +93,7 @@ static void hostile_text_is_escaped(void **state)
 	ct_buf_fini(&said.text);
 }
 
-int main(void)
+int test_ipcs_say(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_gap_is_told_where_it_is, ipcs_setup,

@@ -172,7 +172,7 @@ static void the_longest_command(void **state)
 	free(text);
 }
 
-int main(void)
+int test_ipcs_scan(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_of_commands),

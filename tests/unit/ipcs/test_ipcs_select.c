@@ -121,7 +121,7 @@ static void what_is_not_supported(void **state)
 	assert_choice("CTRACE COMP(X) ALL", CT_IPCS_CHOSEN);
 }
 
-int main(void)
+int test_ipcs_select(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),

@@ -80,7 +80,7 @@ static void any_number(void **state)
 	ct_ipcs_tallies_fini(&tallies);
 }
 
-int main(void)
+int test_ipcs_tally(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(intervals),

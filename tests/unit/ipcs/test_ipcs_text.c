@@ -24,7 +24,7 @@ static void it_parses_to_itself(void **state)
 		assert_means(texts[i], texts[i]);
 }
 
-int main(void)
+int test_ipcs_text(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_parses_to_itself),

@@ -157,7 +157,7 @@ static void names(void **state)
 	assert_refused("CTRACE COMP(X) SUB((A.))", CT_ITT_NONE, 1, 21, "has an empty name");
 }
 
-int main(void)
+int test_ipcs_values(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times),   cmocka_unit_test(local_times),

@@ -180,7 +180,7 @@ static void days(void **state)
 	ct_buf_clear(&out);
 }
 
-int main(void)
+int test_print_ipcs(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(columns),

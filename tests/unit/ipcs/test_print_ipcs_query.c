@@ -60,7 +60,7 @@ static void definitions(void **state)
 	ct_buf_fini(&out);
 }
 
-int main(void)
+int test_print_ipcs_query(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),

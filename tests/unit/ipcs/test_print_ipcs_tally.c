@@ -44,7 +44,7 @@ static void tables(void **state)
 	ct_buf_fini(&out);
 }
 
-int main(void)
+int test_print_ipcs_tally(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables),

@@ -104,7 +104,7 @@ static void the_struct(void **state)
 		    ct_names_module.close != NULL);
 }
 
-int main(void)
+int test_catalog_names(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),       cmocka_unit_test(nothing_is_left),

@@ -124,7 +124,7 @@ static void finds_functions_only(void **state)
 	assert_null(find("a_name_that_no_program_of_COBOL_may_have"));
 }
 
-int main(void)
+int test_cobol_bridge(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_back_without_a_cobol_run_time),

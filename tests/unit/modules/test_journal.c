@@ -91,7 +91,7 @@ static void without_a_journal_writing_fails(void **state)
 	fixture_destroy(fixture);
 }
 
-int main(void)
+int test_journal(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(contract),

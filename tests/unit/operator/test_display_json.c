@@ -175,7 +175,7 @@ static void rows_that_are_missing_fail_it(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
 
-int main(void)
+int test_display_json(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_sample),        TEST(the_same_traces_as_the_text),

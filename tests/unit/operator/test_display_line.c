@@ -143,7 +143,7 @@ static void columns(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
 
-int main(void)
+int test_display_line(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(sizes_have_four_digits),

@@ -262,7 +262,7 @@ static void what_a_form_shows(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
 
-int main(void)
+int test_display_table(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(sublevels_follow_their_head),

@@ -113,7 +113,7 @@ static void characters(void **state)
 	parse(long_line);
 }
 
-int main(void)
+int test_operator(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing),    cmocka_unit_test(kinds),

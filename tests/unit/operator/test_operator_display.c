@@ -143,7 +143,7 @@ static void diagnostics_of_replies(void **state)
 	assert_diagnostic("D R,L,L", 6, "\",\" is not expected here", "nothing more");
 }
 
-int main(void)
+int test_operator_display(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(components),

@@ -211,7 +211,7 @@ static void diagnostics_in_options(void **state)
 		       "at most 1024 characters in all strings, with a comma between two");
 }
 
-int main(void)
+int test_operator_reply(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(filters),         cmocka_unit_test(options),

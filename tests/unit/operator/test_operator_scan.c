@@ -142,7 +142,7 @@ static void lines(void **state)
 	assert_int_equal(diagnostic.column, 4);
 }
 
-int main(void)
+int test_operator_scan(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operands_are_read),

@@ -197,7 +197,7 @@ static void other_traces(void **state)
 	assert_diagnostic("TRACE ON", 7, "\"ON\" is not CT: only TRACE CT is here", expected);
 }
 
-int main(void)
+int test_operator_trace(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(traces),

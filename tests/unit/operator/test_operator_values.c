@@ -169,7 +169,7 @@ static void diagnostics_in_paths(void **state)
 			      "at most 255 bytes");
 }
 
-int main(void)
+int test_operator_values(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),

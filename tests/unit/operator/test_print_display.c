@@ -682,7 +682,7 @@ static void third_party_text_forges_no_line_of_writers(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
 
-int main(void)
+int test_print_display(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_sample_of_the_books),

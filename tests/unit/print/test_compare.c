@@ -163,7 +163,7 @@ static void nothing_is_alike(void **state)
 	runs_fini(&runs);
 }
 
-int main(void)
+int test_compare(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference),  cmocka_unit_test(rates_are_by_the_second),

@@ -48,7 +48,7 @@ static void there_is_an_end(void **state)
 	ct_distinct_fini(&table);
 }
 
-int main(void)
+int test_distinct(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_numbered_as_they_come),

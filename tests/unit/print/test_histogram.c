@@ -115,7 +115,7 @@ static void without_pages_the_sums_stay(void **state)
 	ct_histogram_fini(&histogram);
 }
 
-int main(void)
+int test_histogram(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(percentiles_are_near),

@@ -97,7 +97,7 @@ static void a_document_is_a_line_with_a_version(void **state)
 	free(text);
 }
 
-int main(void)
+int test_json_text(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(utf8_stays_as_it_is),

@@ -187,7 +187,7 @@ static int fini(void **state)
 	return 0;
 }
 
-int main(void)
+int test_print_json(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_line),

@@ -284,7 +284,7 @@ static int in_utc(void **state)
 	return setenv("TZ", "UTC", 1);
 }
 
-int main(void)
+int test_print_text(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_names_items_stand_alone),

@@ -171,7 +171,7 @@ static void durations_for_people(void **state)
 	ct_buf_fini(&out);
 }
 
-int main(void)
+int test_tally(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_add_up),

@@ -148,7 +148,7 @@ static void waking_raises_the_word_that_the_consumer_thread_sleeps_on(void **sta
 	assert_int_equal(run_traced(wake), 0);
 }
 
-int main(void)
+int test_process(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_that_attach_at_once_attach_once,

@@ -544,7 +544,7 @@ static void a_format_may_be_missing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_binfile_metadata(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_printed_is_read_back),

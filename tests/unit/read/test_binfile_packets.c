@@ -287,7 +287,7 @@ static void nested_heads_end(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_binfile_packets(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_behind_the_other),

@@ -204,7 +204,7 @@ static void damaged_metadata_cost_the_classes_behind(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_binfile_trace(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_step_of_the_clock_is_told_once),

@@ -220,7 +220,7 @@ static void about_to_be_replaced(void **state)
 	assert_int_equal(found.reports, 1); /* its process died before it was done */
 }
 
-int main(void)
+int test_closing_mark(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 	const struct CMUnitTest tests[] = {

@@ -265,7 +265,7 @@ static void hostile_words(void **state)
 	subject_end(&s, false);
 }
 
-int main(void)
+int test_live_process(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {

@@ -504,7 +504,7 @@ static void nothing_torn_is_seen(void **state)
 	race((size_t)1 << 20, CT_OVERFLOW_OVERWRITE);
 }
 
-int main(void)
+int test_live_ring(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {

@@ -90,7 +90,7 @@ static void nothing_is_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_merge(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(streams_merge_by_time),

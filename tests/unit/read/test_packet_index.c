@@ -441,7 +441,7 @@ static void every_changed_head_is_survived(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_packet_index(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_empty_file_has_no_packet),

@@ -299,7 +299,7 @@ static void any_order(void **state)
 	}
 }
 
-int main(void)
+int test_pairing(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(nested_spans_of_a_thread, create, destroy),

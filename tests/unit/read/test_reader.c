@@ -307,7 +307,7 @@ static void progress_goes_from_nothing_to_all(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_reader(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(events_say_whose_they_are),

@@ -149,7 +149,7 @@ static void what_is_not_loaded(void **state)
 	assert_int_equal(chmod("CODES.so", 0755), 0);
 }
 
-int main(void)
+int test_reader_exit(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers),

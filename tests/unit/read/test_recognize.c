@@ -70,7 +70,7 @@ static void why_a_file_cannot_be_read(void **state)
 			    "it cannot be read: No such file or directory");
 }
 
-int main(void)
+int test_recognize(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(files_by_what_they_begin_with),

@@ -196,7 +196,7 @@ static void directories_of_processes_beside_a_name(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_source(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_trace_a_stream_a_directory_of_traces),

@@ -430,7 +430,7 @@ static void a_generic_event_of_every_type(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_source_bin(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(little_memory_for_many),

@@ -203,7 +203,7 @@ static void without_a_run_directory(void **state)
 	subject_end(&s, true);
 }
 
-int main(void)
+int test_source_live(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, live_set_up, live_tear_down)
 	const struct CMUnitTest tests[] = {

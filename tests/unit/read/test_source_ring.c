@@ -461,7 +461,7 @@ static void a_process_of_sparse_gigabytes_does_not_exhaust_us(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_source_ring(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(undelivered_events_of_a_dead_process),

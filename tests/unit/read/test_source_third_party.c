@@ -289,7 +289,7 @@ static void our_own_read_the_same(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_source_third_party(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(whose_an_event_is),

@@ -346,7 +346,7 @@ static void a_damaged_compressed_stream(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_stream_file(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(any_place),

@@ -92,7 +92,7 @@ static void only_some_are_wanted(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_third_party_class(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(only_some_are_wanted),

@@ -278,7 +278,7 @@ static void roles_are_no_items(void **state)
 	assert_false(ct_third_party_has(&decoder, CT_ROLE_TID));
 }
 
-int main(void)
+int test_third_party_decode(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(both_byte_orders, teardown),

@@ -125,7 +125,7 @@ static void floating_point(void **state)
 	}
 }
 
-int main(void)
+int test_third_party_item(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(bytes_are_where_items_say, teardown),

@@ -99,7 +99,7 @@ static void names_have_an_end(void **state)
 	assert_true(places > 100 && tree.used <= CT_THIRD_PARTY_NAMES);
 }
 
-int main(void)
+int test_third_party_name(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test_teardown(places_have_names, teardown),
 					    cmocka_unit_test_teardown(fields_have_roles, teardown),

@@ -160,7 +160,7 @@ static void a_cut_file(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_third_party_packets(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_behind_the_other),

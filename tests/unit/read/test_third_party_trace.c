@@ -139,7 +139,7 @@ static void so_many_diagnostics_are_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_third_party_trace(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(metadata_that_are_not_understood),

@@ -359,7 +359,7 @@ static void no_disk(void **state)
 	ct_os_close(&fd);
 }
 
-int main(void)
+int test_unpack(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {

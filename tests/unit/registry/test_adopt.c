@@ -371,7 +371,7 @@ static void nothing_is_off_in_between(void **state)
 
 #define BOTH(test) cmocka_unit_test_setup_teardown(test, setup_both, teardown_both)
 
-int main(void)
+int test_adopt(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(what_is_said_is_in_force_and_what_is_not_is_gone),

@@ -198,7 +198,7 @@ static void names_are_checked(void **state)
 	assert_int_equal(ct_channel_at(registry, 4711).buffer, 0);
 }
 
-int main(void)
+int test_channel(void)
 {
 	const struct CMUnitTest tests[] = {
 		EACH(the_common_channel_is_0),

@@ -179,7 +179,7 @@ static void forgetting_reaches_every_component(void **state)
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
 }
 
-int main(void)
+int test_dest(void)
 {
 	const struct CMUnitTest tests[] = {
 		EACH(the_default_is_textfile),

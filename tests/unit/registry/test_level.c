@@ -250,7 +250,7 @@ static void bad_arguments_change_nothing(void **state)
 	assert_int_equal(ct_registry_count(registry), 0);
 }
 
-int main(void)
+int test_level(void)
 {
 	const struct CMUnitTest tests[] = {
 		EACH(nothing_is_traced_at_first),

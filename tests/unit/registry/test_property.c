@@ -306,7 +306,7 @@ static void a_change_that_comes_again_takes_no_more_of_the_session(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
+int test_property(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(components_keep_theirs),

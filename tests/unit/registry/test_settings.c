@@ -24,7 +24,7 @@ static void the_defaults(void **state)
 	assert_string_equal(settings.run_directory, "");
 }
 
-int main(void)
+int test_settings(void)
 {
 	const struct CMUnitTest tests[] = { EACH(the_defaults) };
 

@@ -439,7 +439,7 @@ static void a_configuration_is_forgotten(void **state)
 	assert_int_equal(level_word_level(index), CTRACE_ERROR);
 }
 
-int main(void)
+int test_tree(void)
 {
 	const struct CMUnitTest tests[] = {
 		EACH(names_are_checked),

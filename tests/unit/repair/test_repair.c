@@ -219,7 +219,7 @@ static void a_copy_that_cannot_be_written_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_repair(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_directory_of_traces_keeps_its_shape),

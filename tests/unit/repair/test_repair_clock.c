@@ -171,7 +171,7 @@ static void without_packets_nothing_disagrees(void **state)
 	assert_true(ct_repair_clock_agrees(&clock, &info, false));
 }
 
-int main(void)
+int test_repair_clock(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_clock_is_that_of_the_packets),

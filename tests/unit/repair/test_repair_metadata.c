@@ -168,7 +168,7 @@ static void every_changed_byte_costs_at_most_two_classes(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_repair_metadata(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(whole_text),

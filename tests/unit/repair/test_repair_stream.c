@@ -372,7 +372,7 @@ static void every_changed_byte_is_survived(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_repair_stream(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_whole_is_copied_as_it_is),

@@ -86,7 +86,7 @@ static void pieces_of_any_size_come_back(void **state)
 	free(bytes);
 }
 
-int main(void)
+int test_report_column(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_come_back),

@@ -183,7 +183,7 @@ static void the_page_can_read_ebcdic(void **state)
 	json_decref(object);
 }
 
-int main(void)
+int test_report_names(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_class_is_component_event_and_level, create,

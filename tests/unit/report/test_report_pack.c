@@ -231,7 +231,7 @@ static void what_is_no_column_is_described(void **state)
 	ct_report_destroy(NULL);
 }
 
-int main(void)
+int test_report_pack(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_are_differences),

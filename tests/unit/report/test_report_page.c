@@ -139,7 +139,7 @@ static void the_nonce_is_new(void **state)
 	free(b);
 }
 
-int main(void)
+int test_report_page(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_data_are_in_it),

@@ -118,7 +118,7 @@ static void a_large_record_is_cut(void **state)
 	ct_copybook_destroy(copybook);
 }
 
-int main(void)
+int test_report_record(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fields_come_in_order),

@@ -526,7 +526,7 @@ static void a_changed_part_is_written_back(void **state)
 	ct_ring_close(&ring); /* a second time does no harm */
 }
 
-int main(void)
+int test_ring_file(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_ring_is_a_file_of_real_blocks_for_us_alone,

@@ -642,7 +642,7 @@ static void without_room_none_is_kept_ready(void **state)
 	assert_int_equal(ct_ring_pool_take(pool, &least, 3)->place, CT_RING_IN_DIRECTORY);
 }
 
-int main(void)
+int test_ring_pool(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_ring_is_made_under_no_lock, set_up, tear_down),

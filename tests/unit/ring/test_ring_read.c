@@ -467,7 +467,7 @@ static void a_kill_at_any_instruction_leaves_the_old_place_or_the_new_one(void *
 	assert_int_equal(munmap(change, sizeof *change), 0);
 }
 
-int main(void)
+int test_ring_read(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_new_ring_is_empty, set_up, tear_down),

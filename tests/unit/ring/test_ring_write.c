@@ -317,7 +317,7 @@ static void a_waiting_producer_is_woken_each_time(void **state)
 	assert_int_equal(pthread_join(held_by, NULL), 0);
 }
 
-int main(void)
+int test_ring_write(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_ring_is_filled_to_its_last_byte_and_not_beyond,

@@ -270,7 +270,7 @@ static void one_whose_session_is_gone_is_removed(void **state)
 
 #define ANNEX_TEST(name) cmocka_unit_test_setup_teardown(name, set_up_users, tear_down)
 
-int main(void)
+int test_annex(void)
 {
 	const struct CMUnitTest tests[] = {
 		ANNEX_TEST(a_ring_made_after_the_rights_are_dropped_is_found_by_root),

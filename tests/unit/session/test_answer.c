@@ -144,7 +144,7 @@ static void what_does_not_fit_fails(void **state)
 	assert_true(buf.failed);
 }
 
-int main(void)
+int test_answer(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_answer_may_be_its_status_alone, setup, teardown),

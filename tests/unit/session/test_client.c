@@ -129,7 +129,7 @@ static void processes_are_found_by_who_they_are(void **state)
 		assert_int_equal(peer->pid, processes[i].pid);
 		assert_int_equal(peer->uid, geteuid());
 		assert_string_equal(peer->jobname, jobs[i]);
-		assert_non_null(strstr(peer->program, "test_client"));
+		assert_non_null(strstr(peer->program, program_invocation_short_name));
 		assert_string_equal(peer->run_directory, run_dir);
 	}
 	filter.jobname = "pay*";
@@ -543,7 +543,7 @@ static void a_directory_that_is_none_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_client(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(processes_are_found_by_who_they_are),

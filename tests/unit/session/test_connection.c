@@ -256,7 +256,7 @@ static void of_several_descriptors_one_is_taken(void **state)
 	}
 }
 
-int main(void)
+int test_connection(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(one_request_a_turn),

@@ -562,7 +562,7 @@ static void looking_for_run_directories_makes_none(void **state)
 	assert_int_equal(directories, 1);
 }
 
-int main(void)
+int test_directory(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_missing_one_is_made_for_us_alone, set_up,

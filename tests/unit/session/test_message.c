@@ -437,7 +437,7 @@ static void a_trace_ct_that_nobody_parsed_is_damage(void **state)
 	assert_damaged(CT_FIELD_WTR, "ABCDEFGH", 8);
 }
 
-int main(void)
+int test_message(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_made_is_read_again, setup, teardown),

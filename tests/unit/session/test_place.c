@@ -163,7 +163,7 @@ static void a_process_began_once(void **state)
 	assert_int_equal(ct_place_process_start(0), 0);
 }
 
-int main(void)
+int test_place(void)
 {
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(what_the_kernel_prints_is_read_once),

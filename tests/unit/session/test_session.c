@@ -267,7 +267,7 @@ static void the_slot_in_force_is_the_sequences(void **state)
 	assert_ptr_equal(ct_dest_current(&dest), &dest.slot[1]);
 }
 
-int main(void)
+int test_session(void)
 {
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(texts_come_back_terminated),

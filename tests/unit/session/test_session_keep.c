@@ -193,7 +193,7 @@ static void its_owner_does_not_cut_it_by_accident(void **state)
 	assert_int_equal(status, 0);
 }
 
-int main(void)
+int test_session_keep(void)
 {
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(a_touch_makes_everything_young),

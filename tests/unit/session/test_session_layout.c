@@ -78,7 +78,7 @@ static void a_layout_that_is_out_of_order_is_refused(void **state)
 	assert_false(ct_session_layout_holds(&bad));
 }
 
-int main(void)
+int test_session_layout(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_limit_it_is_the_layout_of_old),

@@ -557,7 +557,7 @@ static void what_is_no_session_is_not_mapped(void **state)
 	assert_int_equal(session.file_fd, -1);
 }
 
-int main(void)
+int test_session_load(void)
 {
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(others_find_a_live_one_locked),

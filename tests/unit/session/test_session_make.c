@@ -45,7 +45,8 @@ static void it_says_whose_it_is(void **state)
 	assert_string_equal(text_of(&session, session.head->log_directory), "/var/log/x");
 	assert_non_null(getcwd(here, sizeof here));
 	assert_string_equal(text_of(&session, session.head->working_directory), here);
-	assert_true(strstr(text_of(&session, session.head->command_line), "test_session") != NULL);
+	assert_true(strstr(text_of(&session, session.head->command_line), "test_session_make") !=
+		    NULL);
 	assert_true(session.head->sync.slot[0].point_count >= 1);
 	assert_int_equal(session.head->process_start, 0);
 	ct_session_note_start(&session);
@@ -394,7 +395,7 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 	ct_session_close(&session, true);
 }
 
-int main(void)
+int test_session_make(void)
 {
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(without_a_run_directory_it_is_private_memory),

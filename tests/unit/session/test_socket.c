@@ -217,7 +217,7 @@ static void descriptors_below_three_are_never_taken(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_socket(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_listens_can_be_connected_to),

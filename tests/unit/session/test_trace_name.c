@@ -274,7 +274,7 @@ static void words_for_every_reason(void **state)
 	assert_string_equal(diagnostic.expected, "1K to 9999K or 1M to 2047M");
 }
 
-int main(void)
+int test_trace_name(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names),

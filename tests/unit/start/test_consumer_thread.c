@@ -345,7 +345,7 @@ static void a_ring_is_kept_ready_for_the_next_thread(void **state)
 	assert_int_equal(count_run_directories(), 0); /* it goes with the directory */
 }
 
-int main(void)
+int test_consumer_thread(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(events_are_delivered_without_being_asked_for,

@@ -157,7 +157,7 @@ static void the_programs_signals_are_never_handled_on_it(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_consumer_threads(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_consumer_thread_starts_when_it_is_needed),

@@ -207,7 +207,7 @@ static void a_program_that_never_traced_just_goes(void **state)
 	assert_int_equal(count_run_directories(), 0);
 }
 
-int main(void)
+int test_exec(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(

@@ -348,7 +348,7 @@ static void a_process_recovers_once(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_flush(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_held_consumer_thread_keeps_nobody_longer_than_asked),

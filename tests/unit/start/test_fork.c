@@ -409,7 +409,7 @@ static void a_fork_gives_back_what_it_took_whatever_the_state_is(void **state)
 	assert_lines(0, 2);
 }
 
-int main(void)
+int test_fork(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(

@@ -198,7 +198,7 @@ static void a_writer_says_that_it_has_started(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_operate(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(every_request_is_answered), TEST(what_was_traced_is_delivered),

@@ -216,7 +216,7 @@ static void events_go_by_the_destinations_of_their_time(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_operate_change(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(levels_are_changed_and_told),

@@ -168,7 +168,7 @@ static void of_a_hundred_thousand_some_are_shown(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_operate_display(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(those_that_fit_are_shown),

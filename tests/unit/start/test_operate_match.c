@@ -78,7 +78,7 @@ static void a_glob_may_mean_thousands(void **state)
 	assert_int_equal(run_traced(look_at_many), 0);
 }
 
-int main(void)
+int test_operate_match(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_and_globs_mean_known_components,

@@ -136,7 +136,7 @@ static void long_values_are_cut_and_go_on_in_further_frames(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_operate_property(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(components_have_any_property),

@@ -349,7 +349,7 @@ static void who_is_asked_to_recover_does_not_wait_for_the_time(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_recovery(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_orphan_is_delivered_and_removed),

@@ -459,7 +459,7 @@ static void a_thread_that_traces_on_loses_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_reload(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_the_file_says_now_is_in_force),

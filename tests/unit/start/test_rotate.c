@@ -170,7 +170,7 @@ static void rotating_loses_nothing(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_rotate(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_next_event_begins_a_new_generation),

@@ -187,6 +187,8 @@ static void a_program_is_known_by_its_first_argument_however_many_follow(void **
 	assert_lines(0, 10);
 }
 
+extern char **test_arguments;
+
 static int run_as_a_program(void)
 {
 	for (uint32_t i = 0; i < 10; i++)
@@ -194,7 +196,7 @@ static int run_as_a_program(void)
 	return 0;
 }
 
-int main(int argc, char **argv)
+int test_setup(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(without_a_file_the_defaults_hold, fixture_setup,
@@ -219,7 +221,7 @@ int main(int argc, char **argv)
 			fixture_teardown),
 	};
 
-	if (argc > 1 && strncmp(argv[1], "as-a", 4) == 0)
+	if (test_arguments[1] != NULL && strncmp(test_arguments[1], "as-a", 4) == 0)
 		return run_as_a_program();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -359,7 +359,7 @@ static void the_version_is_said(void **state)
 	assert_non_null(strchr(ctrace_version(), '.'));
 }
 
-int main(void)
+int test_start(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_program_that_does_not_trace_leaves_nothing,

@@ -174,7 +174,7 @@ static void a_handler_that_finds_the_ring_full_does_not_wait(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int main(void)
+int test_handler(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_program_is_in_none),

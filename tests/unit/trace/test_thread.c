@@ -335,7 +335,7 @@ static void a_thread_that_left_begins_anew(void **state)
 	assert_lines(0, 2);
 }
 
-int main(void)
+int test_thread(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(short_threads_one_after_another_use_one_ring,

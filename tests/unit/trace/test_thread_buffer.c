@@ -419,7 +419,7 @@ static void a_forked_child_has_its_own(void **state)
 	assert_lines(0, 3);
 }
 
-int main(void)
+int test_thread_buffer(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_event_is_delivered_once, fixture_setup,

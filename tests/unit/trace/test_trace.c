@@ -815,7 +815,7 @@ static void failing_output_is_told_and_loses_nothing(void **state)
 	assert_lines(0, 3);
 }
 
-int main(void)
+int test_trace(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_status_has_its_cause, fixture_setup,

@@ -102,7 +102,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-int main(void)
+int test_lost_page(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_missing_is_empty_and_noted),

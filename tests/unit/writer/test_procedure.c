@@ -273,7 +273,7 @@ static void not_terminated(void **state)
 	assert_non_null(strstr(diagnostics, "has a control character"));
 }
 
-int main(void)
+int test_procedure(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything),     cmocka_unit_test(least),

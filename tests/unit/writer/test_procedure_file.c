@@ -130,7 +130,7 @@ static void too_large(void **state)
 	assert_int_equal(text_read.size, 7 + 65536);
 }
 
-int main(void)
+int test_procedure_file(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(first_directory_counts),

@@ -484,7 +484,7 @@ static void a_process_that_scribbles_all_the_time_harms_nobody_else(void **state
 	free(intact);
 }
 
-int main(void)
+int test_ring_consumer(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -295,7 +295,7 @@ static void what_is_removed_is_in_the_directory(void **state)
 	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_DENIED);
 }
 
-int main(void)
+int test_trcout(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -82,7 +82,7 @@ static void a_directory_that_others_may_write_to_is_not_used(void **state)
 	assert_string_equal(told, "");
 }
 
-int main(void)
+int test_writer_server(void)
 {
 	const struct CMUnitTest tests[] = {
 		WRITER_SERVER_TEST(there_is_one_of_a_name),

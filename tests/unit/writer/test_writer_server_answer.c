@@ -82,7 +82,7 @@ static void strangers_are_answered_or_hung_up_on(void **state)
 	end();
 }
 
-int main(void)
+int test_writer_server_answer(void)
 {
 	const struct CMUnitTest tests[] = {
 		WRITER_SERVER_TEST(it_tells_its_state),

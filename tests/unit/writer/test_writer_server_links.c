@@ -220,7 +220,7 @@ static void processes_are_asked_and_then_pressed(void **state)
 
 #define LINKS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-int main(void)
+int test_writer_server_links(void)
 {
 	const struct CMUnitTest tests[] = {
 		LINKS_TEST(what_no_process_would_say_is_refused),

@@ -84,7 +84,7 @@ static void without_a_descriptor_the_silent_one_makes_room(void **state)
 	end();
 }
 
-int main(void)
+int test_writer_server_serve(void)
 {
 	const struct CMUnitTest tests[] = {
 		WRITER_SERVER_TEST(a_silent_crowd_keeps_nobody_out),
