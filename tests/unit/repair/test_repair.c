@@ -1,6 +1,6 @@
 /*
- * test_repair.c - finding traces, and writing copies of them: one, many, compressed, without
- * metadata; and what is none.
+ * test_repair.c - finding traces, and writing copies of them: one, many, compressed; and
+ * what is none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -109,51 +109,6 @@ static void compressed_streams(void **state)
 	assert_true(told.notes > 0);
 }
 
-static void without_metadata_what_needs_none_is_kept(void **state)
-{
-	struct fixture *f = *state;
-	struct ctrace_event_item item;
-	struct ctrace_event event;
-	struct ctrace_stream stream = { .id = 0 };
-	struct told told;
-	struct ct_repair run;
-	struct ctrace_event_item many[CT_CLASS_MAX_ITEMS + 1];
-	char *errors;
-
-	fixture_open(f, "FILE=t\n");
-	event = text_event(f, &item, "COMP", 1, "needs a class");
-	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
-	for (size_t i = 0; i < CT_COUNT(many); i++)
-		many[i] = item;
-	event = text_event(f, &item, "COMP", 2, "x");
-	event.items = many;
-	event.item_count = CT_COUNT(many);
-	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
-	fixture_close(f);
-	assert_int_equal(system("cp -r t u && rm t/metadata && sed -i s/uuid/uiud/ u/metadata"), 0);
-	run = repair("t", "good", &told);
-	assert_int_equal(run.events, 1);
-	free(babeltrace("good/t", &errors));
-	free(errors);
-	/* Of the other one only the trace-wide part is damaged. */
-	run = repair("u", "good2", &told);
-	assert_int_equal(run.events, 2);
-	free(babeltrace("good2/u", NULL));
-}
-
-static void a_wrong_uuid_is_repaired(void **state)
-{
-	struct told told;
-	struct ct_repair run;
-
-	make_trace(*state, "t", 0, 30, 10);
-	assert_int_equal(system("sed -i 's/uuid = \"......../uuid = \"00000000/' t/metadata"), 0);
-	run = repair("t", "good", &told);
-	assert_int_equal(run.events, 30);
-	assert_int_equal(told.notes, 1);
-	assert_reads("good/t", 0, 30);
-}
-
 static void a_damaged_class_stands_as_such(void **state)
 {
 	struct told told;
@@ -227,8 +182,6 @@ int test_repair(void)
 		TEST(names_that_are_there_are_numbered),
 		TEST(one_stream_file),
 		TEST(compressed_streams),
-		TEST(without_metadata_what_needs_none_is_kept),
-		TEST(a_wrong_uuid_is_repaired),
 		TEST(a_damaged_class_stands_as_such),
 		TEST(what_is_no_trace_is_not_found),
 		TEST(the_copy_is_not_repaired_itself_and_links_are_not_followed),
