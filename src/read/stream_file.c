@@ -176,7 +176,7 @@ bool ct_stream_file_is_second(const char *directory, const char *name)
 
 /* Returns the size of a window for `size` bytes from `at`: twice that, so that a hostile file with
  * overlapping packets is read twice at most, but no larger than the file, which may be shorter than
- * its packets claim. */
+ * its packets state. */
 static size_t window_capacity(int fd, uint64_t at, size_t size)
 {
 	struct stat info;

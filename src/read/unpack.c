@@ -178,7 +178,7 @@ static enum ctrace_status frame_refuse(struct unpacker *unpacker, size_t error)
 	return CTRACE_DAMAGED;
 }
 
-/* Decompresses the frame at in_at, whose head claims no more than the limit.  Returns DAMAGED when
+/* Decompresses the frame at in_at, whose head states no more than the limit.  Returns DAMAGED when
  * it cannot be read to its end. */
 static enum ctrace_status frame_unpack(struct unpacker *unpacker)
 {
@@ -239,7 +239,7 @@ static enum ctrace_status frame_find(struct unpacker *unpacker)
 	}
 }
 
-static bool frame_claims_too_much(const struct unpacker *unpacker)
+static bool frame_is_over_limit(const struct unpacker *unpacker)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(unpacker->in + unpacker->in_at,
 							   unpacker->in_size - unpacker->in_at);
@@ -282,7 +282,7 @@ static enum ctrace_status unpack_all(struct unpacker *unpacker)
 		uint64_t at = unpacker->offset, start = result->size;
 		const struct walk walk = unpacker->walk;
 
-		if (result->size == unpacker->limit || frame_claims_too_much(unpacker)) {
+		if (result->size == unpacker->limit || frame_is_over_limit(unpacker)) {
 			unpack_note_damage(unpacker, at, TOO_MUCH);
 			return CTRACE_OK;
 		}

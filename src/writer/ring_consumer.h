@@ -72,7 +72,8 @@ struct ct_trcout {
 };
 /* Locks the directory for this writer as long as *out_fd is open.  TIMED_OUT: another writer has
  * it; DENIED: another user owns it; OS_ERROR.  errno is set, except for DENIED. */
-enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd) CT_MUST_USE;
+enum ctrace_status ct_trcout_lock_directory(const struct ct_trcout *trcout,
+					    int *out_fd) CT_MUST_USE;
 /* Reads the segments that are there; they stay and count.  OS_ERROR, DENIED with errno. */
 enum ctrace_status ct_trcout_open(struct ct_trcout *trcout) CT_MUST_USE;
 /* The emitter of each destination; ct_trcout_select() sets the worker's TRCOUT and link. */

@@ -230,7 +230,7 @@ static void segments_find(struct ct_trcout *trcout, DIR *directory)
 
 /* The lock is on the directory itself: a lock file in it would be one more file for every reader
  * to ignore.  A file system without locks counts as unlocked. */
-enum ctrace_status ct_trcout_claim(const struct ct_trcout *trcout, int *out_fd)
+enum ctrace_status ct_trcout_lock_directory(const struct ct_trcout *trcout, int *out_fd)
 {
 	const char *path = spec_of(trcout)->path;
 	enum ctrace_status status = ct_os_make_directory(path);
@@ -295,7 +295,7 @@ static void add_jobname(struct ct_buf *out, const char *jobname)
 static enum ctrace_status output_create_directory(struct output *output,
 						  struct ct_bin_directory **out_directory)
 {
-	const struct ct_bin_claim claim = { .info = &output->info, .from = output->directory };
+	const struct ct_bin_open_mode mode = { .info = &output->info, .from = output->directory };
 	enum ctrace_status status = CTRACE_TIMED_OUT;
 	char segment[4200];
 	struct ct_buf path;
@@ -309,7 +309,7 @@ static enum ctrace_status output_create_directory(struct output *output,
 		add_jobname(&path, output->info.jobname);
 		ct_buf_add_format(&path, i == 0 ? ".%u" : ".%u.%u", output->info.pid, i);
 		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY
-				     : ct_bin_directory_create(ct_buf_text(&path), &claim,
+				     : ct_bin_directory_create(ct_buf_text(&path), &mode,
 							       out_directory);
 	}
 	ct_buf_fini(&path);

@@ -81,8 +81,8 @@ static void server_leave_name(struct ct_writer_server *writer_server)
 	ct_os_close(&writer_server->listen_fd);
 	ct_os_close(&writer_server->lock_fd);
 	ct_os_close(&writer_server->directory_fd);
-	while (writer_server->claim_count > 0)
-		ct_os_close(&writer_server->claims[--writer_server->claim_count]);
+	while (writer_server->lock_count > 0)
+		ct_os_close(&writer_server->locks[--writer_server->lock_count]);
 }
 
 static int server_fail_to_start(struct ct_writer_server *writer_server, enum ctrace_status status)
@@ -108,13 +108,13 @@ static int server_fail_to_start(struct ct_writer_server *writer_server, enum ctr
 
 /* ---- the workers ---- */
 
-static bool server_claim_directories(struct ct_writer_server *writer_server,
-				     const struct ct_trcout *trcout)
+static bool server_lock_directory(struct ct_writer_server *writer_server,
+				  const struct ct_trcout *trcout)
 {
-	if (ct_trcout_claim(trcout, &writer_server->claims[writer_server->claim_count]) !=
+	if (ct_trcout_lock_directory(trcout, &writer_server->locks[writer_server->lock_count]) !=
 	    CTRACE_OK)
 		return false;
-	writer_server->claim_count++;
+	writer_server->lock_count++;
 	return true;
 }
 
@@ -135,7 +135,7 @@ static bool workers_start(struct ct_writer_server *writer_server)
 					      .user = writer_server };
 		(void)pthread_mutex_init(&trcout->lock, NULL);
 		errno = 0;
-		if (!server_claim_directories(writer_server, trcout) ||
+		if (!server_lock_directory(writer_server, trcout) ||
 		    ct_trcout_open(trcout) != CTRACE_OK) {
 			(void)snprintf(text, sizeof text,
 				       "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s",

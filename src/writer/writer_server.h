@@ -38,8 +38,8 @@ struct ct_writer_server {
 	uint32_t link_count;
 	bool is_deaf; /* accept() failed for want of descriptors */
 	struct ct_trcout trcouts[CT_TRCOUT_LIMIT];
-	int claims[CT_TRCOUT_LIMIT]; /* descriptors of the locked directories */
-	uint32_t claim_count;
+	int locks[CT_TRCOUT_LIMIT]; /* descriptors of the locked directories */
+	uint32_t lock_count;
 	uint32_t workers; /* number of running workers */
 	uint32_t stop;    /* the workers' stop word */
 	bool stopping;

@@ -1,6 +1,6 @@
 /*
  * test_cancel.c - a thread that is cancelled inside any call of the library, or inside a routine or
- * callback of the program that the call runs, leaves nothing behind: no lock, no claim, no
+ * callback of the program that the call runs, leaves nothing behind: no lock, no transaction, no
  * notification.
  *
  * Each call is made once by a thread that has a cancellation pending, in a traced process of its

@@ -2,8 +2,8 @@
  * change.c - one change of a trace: calls its routine, then puts the change in force, or undoes
  * all.
  *
- * Runs on the thread that gave the command.  That thread has claimed the trace and the sublevels
- * that follow it, and holds no lock, because the routines belong to the program.  What may fail
+ * Runs on the thread that gave the command.  Its transaction covers the trace and the sublevels
+ * that follow it.  It holds no lock, because the routines belong to the program.  What may fail
  * comes before the first routine is called, as far as possible.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -162,10 +162,10 @@ static bool status_reserve(struct ct_trace *trace, const struct ct_wanted *wante
 
 /* ---- the end of a command ---- */
 
-void ct_claim_end(struct ct_claim *claim)
+void ct_transaction_end(struct ct_transaction *transaction)
 {
-	for (uint32_t i = 0; i < claim->count; i++) {
-		struct ct_trace *trace = claim->traces[i];
+	for (uint32_t i = 0; i < transaction->count; i++) {
+		struct ct_trace *trace = transaction->traces[i];
 		bool is_unsettled;
 
 		ct_table_lock();
@@ -175,30 +175,29 @@ void ct_claim_end(struct ct_claim *claim)
 		if (is_unsettled)
 			(void)!ct_change_publish(trace);
 	}
-	ct_claim_release(claim);
+	ct_transaction_release(transaction);
 }
 
-void ct_claims_init(struct ct_claims *claims, const char *command)
+void ct_transaction_pair_init(struct ct_transaction_pair *pair, const char *command)
 {
-	ct_claim_init(&claims->head);
-	ct_claim_init(&claims->trace);
-	claims->head.command = claims->trace.command = command;
+	ct_transaction_init(&pair->head, command);
+	ct_transaction_init(&pair->trace, command);
 }
 
-void ct_claims_end(struct ct_claims *claims)
+void ct_transaction_pair_end(struct ct_transaction_pair *pair)
 {
-	ct_claim_end(&claims->trace);
-	ct_claim_end(&claims->head);
+	ct_transaction_end(&pair->trace);
+	ct_transaction_end(&pair->head);
 }
 
 /* ---- the change ---- */
 
 /* A change under way: the former state, and the routines that have accepted the new one. */
 struct change {
-	struct ct_claim *claim;
+	struct ct_transaction *transaction;
 	struct ct_status former;
 	struct ct_status status;
-	uint32_t told; /* number of the claim's traces whose routine has accepted */
+	uint32_t told; /* number of the transaction's traces whose routine has accepted */
 	bool former_follows;
 };
 
@@ -217,20 +216,21 @@ static void change_undo(struct change *change)
 	while (change->told > 0) {
 		struct ct_status former = change->former;
 
-		(void)ct_change_call(change->claim->traces[--change->told], &former,
+		(void)ct_change_call(change->transaction->traces[--change->told], &former,
 				     status_flags(&former, false), NULL, &ignored);
 	}
 }
 
 /* The head's routine may have defined sublevels that follow it. */
-static uint32_t claim_add_followers(struct ct_claim *claim, struct ctrace_outcome *out)
+static uint32_t transaction_add_followers(struct ct_transaction *transaction,
+					  struct ctrace_outcome *out)
 {
-	enum ct_claimed claimed;
+	enum ct_transaction_result result;
 
 	ct_table_lock();
-	claimed = ct_claim_tree(claim, claim->traces[0], true);
+	result = ct_transaction_add_tree(transaction, transaction->traces[0], true);
 	ct_table_unlock();
-	return ct_claim_outcome(claimed, trace_name(claim->traces[0]), out);
+	return ct_transaction_outcome(result, trace_name(transaction->traces[0]), out);
 }
 
 /* Calls the head's routine first, then its followers' if the head's routine asks for it. */
@@ -238,19 +238,20 @@ static uint32_t change_call_all(struct change *change, const struct ct_wanted *w
 				struct ctrace_outcome *out)
 {
 	uint32_t flags = status_flags(&change->status, wanted->is_definition);
-	struct ct_claim *claim = change->claim;
+	struct ct_transaction *transaction = change->transaction;
 	bool call_subs = false;
-	uint32_t rc = ct_change_call(claim->traces[0], &change->status, flags, &call_subs, out);
+	uint32_t rc =
+		ct_change_call(transaction->traces[0], &change->status, flags, &call_subs, out);
 
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	change->told = 1;
 	if (call_subs)
-		rc = claim_add_followers(claim, out);
-	for (uint32_t i = 1; call_subs && rc == CTRACE_RC_OK && i < claim->count; i++) {
+		rc = transaction_add_followers(transaction, out);
+	for (uint32_t i = 1; call_subs && rc == CTRACE_RC_OK && i < transaction->count; i++) {
 		struct ct_status status = change->status;
 
-		rc = ct_change_call(claim->traces[i], &status, flags, NULL, out);
+		rc = ct_change_call(transaction->traces[i], &status, flags, NULL, out);
 		if (rc == CTRACE_RC_OK)
 			change->told = i + 1;
 	}
@@ -306,11 +307,11 @@ static void outcome_report_no_writer(const struct ct_wanted *wanted, struct ctra
 		(void)ct_outcome_set(out, CTRACE_RC_OK, 0, CT_NO_WRITER, writer);
 }
 
-uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted,
+uint32_t ct_change_carry_out(struct ct_transaction *transaction, const struct ct_wanted *wanted,
 			     struct ctrace_outcome *out)
 {
-	struct ct_trace *trace = claim->traces[0];
-	struct change change = { .claim = claim,
+	struct ct_trace *trace = transaction->traces[0];
+	struct change change = { .transaction = transaction,
 				 .status = *wanted->status,
 				 .former_follows = trace->follows };
 	struct ct_status *kept;

@@ -1,9 +1,9 @@
 /*
  * command.c - TRACE CT, and commands of the other interface for a defined trace.
  *
- * Runs on the thread that gave the command, not in a signal handler.  It claims the trace and the
- * sublevels that follow it, so that commands for the same traces run one after the other.  It holds
- * no lock while it carries out the change.
+ * Runs on the thread that gave the command, not in a signal handler.  A transaction covers the
+ * trace and the sublevels that follow it, so that commands for the same traces run one after the
+ * other.  It holds no lock while it carries out the change.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,36 +15,38 @@
 
 /* ---- one transaction ---- */
 
-/* Claims a defined trace and its followers.  Returns the RC. */
-static uint32_t claim_trace(struct ct_claims *claims, const struct ct_path *path,
-			    uint32_t component, bool likehead, struct ctrace_outcome *out)
+/* Begins a transaction on a defined trace and its followers.  Returns the RC. */
+static uint32_t command_begin(struct ct_transaction_pair *pair, const struct ct_path *path,
+			      uint32_t component, bool likehead, struct ctrace_outcome *out)
 {
-	enum ct_claimed claimed = CT_CLAIMED;
+	enum ct_transaction_result result = CT_TRANSACTION_OK;
 	struct ct_trace *trace;
 	bool is_defined;
 
 	ct_table_lock();
 	trace = ct_table_find(component);
-	/* The head comes first, in the same order as commands for the head claim.  A trace that
+	/* The head comes first, in the same order as in commands for the head.  A trace that
 	 * is to follow its head must not miss a change of the head. */
-	if (likehead && trace != NULL && trace->head != NULL && !ct_claim_is_mine(trace->head))
-		claimed = ct_claim_one(&claims->head, trace->head);
-	if (trace != NULL && claimed == CT_CLAIMED)
-		claimed = ct_claim_tree(&claims->trace, trace, true);
+	if (likehead && trace != NULL && trace->head != NULL &&
+	    !ct_transaction_is_mine(trace->head))
+		result = ct_transaction_add(&pair->head, trace->head);
+	if (trace != NULL && result == CT_TRANSACTION_OK)
+		result = ct_transaction_add_tree(&pair->trace, trace, true);
 	is_defined = trace != NULL && trace->is_defined;
 	ct_table_unlock();
-	if (claimed != CT_CLAIMED)
-		return ct_claim_outcome(claimed, path->name, out);
+	if (result != CT_TRANSACTION_OK)
+		return ct_transaction_outcome(result, path->name, out);
 	if (!is_defined)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED,
 				      "no trace %s is defined", path->name);
 	return CTRACE_RC_OK;
 }
 
-static uint32_t request_carry_out(struct ct_claim *claim, const struct ct_trace_request *request,
-				  const char *source, struct ctrace_outcome *out)
+static uint32_t request_carry_out(struct ct_transaction *transaction,
+				  const struct ct_trace_request *request, const char *source,
+				  struct ctrace_outcome *out)
 {
-	struct ct_trace *trace = claim->traces[0];
+	struct ct_trace *trace = transaction->traces[0];
 	struct ct_status status;
 	struct ct_wanted wanted = { .call = true, .status = &status };
 	uint32_t rc = ct_status_check(trace, request, CT_FROM_COMMAND, source, out);
@@ -66,7 +68,7 @@ static uint32_t request_carry_out(struct ct_claim *claim, const struct ct_trace_
 		ct_status_get(trace->head, &status);
 	else
 		ct_status_merge(&status, request, ct_trace_attributes(trace));
-	rc = ct_change_carry_out(claim, &wanted, out);
+	rc = ct_change_carry_out(transaction, &wanted, out);
 	return rc;
 }
 
@@ -110,26 +112,26 @@ static uint32_t preset_change(const struct ct_path *path, const struct ct_trace_
 }
 
 /* A thread that knows a trace waits for commands that work on it, perhaps a DEFINE. */
-static enum ct_claimed component_wait(uint32_t component)
+static enum ct_transaction_result component_wait(uint32_t component)
 {
-	enum ct_claimed claimed = CT_CLAIMED;
+	enum ct_transaction_result result = CT_TRANSACTION_OK;
 	struct ct_trace *trace;
 	uint32_t flags = __atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags,
 					 __ATOMIC_ACQUIRE);
 
 	ct_table_lock();
 	trace = ct_table_find(component);
-	if (trace != NULL && ((flags & CT_COMPONENT_KNOWN) != 0 || ct_claim_is_mine(trace)))
-		claimed = ct_claim_wait(trace);
+	if (trace != NULL && ((flags & CT_COMPONENT_KNOWN) != 0 || ct_transaction_is_mine(trace)))
+		result = ct_transaction_wait(trace);
 	ct_table_unlock();
-	return claimed;
+	return result;
 }
 
 static uint32_t request_transact(const struct ct_path *path, const struct ct_trace_request *request,
 				 const char *source, struct ctrace_outcome *out)
 {
-	enum ct_claimed claimed = CT_CLAIMED;
-	struct ct_claims claims;
+	enum ct_transaction_result result = CT_TRANSACTION_OK;
+	struct ct_transaction_pair pair;
 	uint32_t component;
 	uint32_t rc;
 
@@ -140,9 +142,9 @@ static uint32_t request_transact(const struct ct_path *path, const struct ct_tra
 				      "neither ON, OFF nor LIKEHEAD is said for %s", path->name);
 	if (ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component) ==
 	    CTRACE_OK)
-		claimed = component_wait(component);
-	if (claimed != CT_CLAIMED)
-		return ct_claim_outcome(claimed, path->name, out);
+		result = component_wait(component);
+	if (result != CT_TRANSACTION_OK)
+		return ct_transaction_outcome(result, path->name, out);
 	if (ct_registry_find(ct_process.registry, path->name, strlen(path->name), &component) !=
 	    CTRACE_OK)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NOT_DEFINED,
@@ -151,11 +153,11 @@ static uint32_t request_transact(const struct ct_path *path, const struct ct_tra
 			     __ATOMIC_ACQUIRE) &
 	     CT_COMPONENT_DEFINED) == 0)
 		return ct_builtin_command(path->name, request, out);
-	ct_claims_init(&claims, "TRACE CT");
-	rc = claim_trace(&claims, path, component, request->state == CTRACE_CT_LIKEHEAD, out);
+	ct_transaction_pair_init(&pair, "TRACE CT");
+	rc = command_begin(&pair, path, component, request->state == CTRACE_CT_LIKEHEAD, out);
 	if (rc == CTRACE_RC_OK)
-		rc = request_carry_out(&claims.trace, request, source, out);
-	ct_claims_end(&claims);
+		rc = request_carry_out(&pair.trace, request, source, out);
+	ct_transaction_pair_end(&pair);
 	return rc;
 }
 
@@ -415,9 +417,9 @@ uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outco
 
 /* CBL_CTF_LEVEL or the like has set the trace's own threshold: calls its routine when this
  * switches the trace on or off. */
-static void trace_follow_level(struct ct_claim *claim, uint32_t level)
+static void trace_follow_level(struct ct_transaction *transaction, uint32_t level)
 {
-	struct ct_trace *trace = claim->traces[0];
+	struct ct_trace *trace = transaction->traces[0];
 	struct ct_status status;
 	struct ct_wanted wanted = { .call = true, .status = &status };
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
@@ -444,14 +446,14 @@ static void trace_follow_level(struct ct_claim *claim, uint32_t level)
 	}
 	/* Refused, or a head without options: restores the former level. */
 	if (ct_only_groups(&trace->attributes) ||
-	    ct_change_carry_out(claim, &wanted, &ignored) != CTRACE_RC_OK)
+	    ct_change_carry_out(transaction, &wanted, &ignored) != CTRACE_RC_OK)
 		(void)!ct_change_publish(trace);
 }
 
 void ct_component_change(const struct ct_change *change, void *user)
 {
-	enum ct_claimed claimed = CT_CLAIM_REFUSED;
-	struct ct_claim claim;
+	enum ct_transaction_result result = CT_TRANSACTION_REFUSED;
+	struct ct_transaction transaction;
 	struct ct_trace *trace;
 	uint32_t level;
 
@@ -459,23 +461,23 @@ void ct_component_change(const struct ct_change *change, void *user)
 	if (change->kind != CT_CHANGE_LEVEL)
 		return;
 	level = ct_registry_configured(ct_process.registry, change->component).level;
-	ct_claim_init(&claim);
-	claim.command = "a level command";
+	ct_transaction_init(&transaction, "a level command");
 	ct_table_lock();
 	trace = ct_table_find(change->component);
-	if (trace != NULL && (trace->is_defined || trace->claim != NULL))
-		claimed = ct_claim_tree(&claim, trace, true);
+	if (trace != NULL && (trace->is_defined || trace->transaction != NULL))
+		result = ct_transaction_add_tree(&transaction, trace, true);
 	/* Either this thread's own command is working on the trace (the change is its own, or
 	 * its routine set the threshold), or the command has not ended in time.  In both cases
 	 * that command settles the threshold when it ends. */
-	if (trace != NULL && (claimed == CT_CLAIM_REFUSED || claimed == CT_CLAIM_TIMED_OUT))
+	if (trace != NULL &&
+	    (result == CT_TRANSACTION_REFUSED || result == CT_TRANSACTION_TIMED_OUT))
 		trace->is_unsettled = true;
-	if (claimed == CT_CLAIM_TIMED_OUT && change->out_status != NULL)
+	if (result == CT_TRANSACTION_TIMED_OUT && change->out_status != NULL)
 		*change->out_status = CTRACE_TIMED_OUT;
 	ct_table_unlock();
-	if (claimed == CT_CLAIMED)
-		trace_follow_level(&claim, level);
-	ct_claim_end(&claim);
+	if (result == CT_TRANSACTION_OK)
+		trace_follow_level(&transaction, level);
+	ct_transaction_end(&transaction);
 }
 
 /* ---- a forked child ---- */

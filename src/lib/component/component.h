@@ -11,7 +11,7 @@
  *     trace_status.c  mode, options, filters, buffer: checks a request and applies it
  *     path.c          makes the name of a component from NAME and SUB
  *     member.c        a parmlib member, with the position of each error
- *     table.c         the traces: index, heads and sublevels, claims of commands
+ *     table.c         the traces: index, heads and sublevels, transactions of commands
  *     routine.c       exits: found by name, called under no lock
  *     display.c       a trace as DISPLAY TRACE shows it
  *     preset.c        PRESET: kept in the run directory for traces that are not defined yet
@@ -19,7 +19,7 @@
  *     reason.c        every code: its meaning, its cause, its cure
  *     tbwc.c  cte.c  write_buffer.c     CTRACECS, entries, CTRACEWR
  *
- * A command claims its traces, works on them under no lock, and releases them.  The table's lock is
+ * A command works on its traces in a transaction and under no lock.  The table's lock is
  * held for short sections and never while a routine runs.  Lock order: attach, consumer, emitter
  * names, table, registry, pool.
  *
@@ -179,7 +179,7 @@ struct ct_status {
 	char jobname[CTRACE_MAX_FILTER][CT_NAME_SIZE];
 	char options[CTRACE_MAX_OPTIONS + 1];
 };
-struct ct_claim;
+struct ct_transaction;
 struct ct_trace {
 	uint32_t component;  /* registry index */
 	uint32_t generation; /* number of the definition; part of its token */
@@ -195,7 +195,7 @@ struct ct_trace {
 	struct ct_trace *previous_sub;
 	/* the command that works on it; no other command changes the members below; status
 	 * changes under the lock, too */
-	struct ct_claim *claim;
+	struct ct_transaction *transaction;
 	struct ct_status *status; /* NULL: OFF, with nothing set */
 	struct ct_attributes attributes;
 	unsigned char userdata[CTRACE_USERDATA_SIZE];
@@ -205,17 +205,17 @@ struct ct_trace {
 };
 
 /*
- * A command's claim: the traces that no other command may work on meanwhile.  A command that needs
- * another command's trace waits for it.  It is refused when waiting would deadlock: the other
- * command waits, directly or not, for this thread.  It waits at most ct_claim_limit_ns, because the
- * other command may be in a routine that never returns.
+ * A command's transaction: the traces that no other command may work on meanwhile.  A command that
+ * needs another command's trace waits for it.  It is refused when waiting would deadlock: the other
+ * command waits, directly or not, for this thread.  It waits at most ct_transaction_limit_ns,
+ * because the other command may be in a routine that never returns.
  */
-struct ct_claim {
+struct ct_transaction {
 	const void *thread;
 	uint32_t tid;
 	bool is_operators; /* on one of ctrace's own threads */
 	bool is_firm;      /* if it and another wait for each other, the other is refused */
-	/* a thread has waited for the whole limit; nobody waits for this claim any more */
+	/* a thread has waited for the whole limit; nobody waits for this transaction any more */
 	bool is_overdue;
 	const char *command;      /* "TRACE CT", for messages; static.  NULL: not named */
 	uint64_t since_ns;        /* CLOCK_MONOTONIC: when it got its first trace */
@@ -223,20 +223,20 @@ struct ct_claim {
 	uint32_t count;
 	uint32_t capacity;
 };
-enum ct_claimed {
-	CT_CLAIMED,
-	CT_CLAIM_REFUSED,   /* the claiming command waits for this thread */
-	CT_CLAIM_TIMED_OUT, /* the claiming command does not end */
-	CT_CLAIM_NO_MEMORY
+enum ct_transaction_result {
+	CT_TRANSACTION_OK,
+	CT_TRANSACTION_REFUSED,   /* the other command waits for this thread */
+	CT_TRANSACTION_TIMED_OUT, /* the other command does not end */
+	CT_TRANSACTION_NO_MEMORY
 };
 /* How long a command waits for another one.  Tests set it before they start threads. */
-extern uint64_t ct_claim_limit_ns;
+extern uint64_t ct_transaction_limit_ns;
 
 /* Find the trace of a component; NULL when there never was one.  make creates it; NULL: no
  * memory. Under the lock. */
 struct ct_trace *ct_table_find(uint32_t component);
 struct ct_trace *ct_table_make(uint32_t component);
-/* Put a trace below its head, and remove it there.  Under the lock, by the claiming command. */
+/* Put a trace below its head, and remove it there.  Under the lock, in a transaction. */
 void ct_table_link(struct ct_trace *trace, struct ct_trace *head);
 void ct_table_unlink(struct ct_trace *trace);
 /* Returns the trace after `at` in the tree of `top`, heads first; NULL at the end.  prune skips
@@ -245,23 +245,28 @@ struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, 
 /* under the lock */
 void ct_table_each(void (*each)(struct ct_trace *trace, void *user), void *user);
 
-void ct_claim_init(struct ct_claim *claim);
-/* Claims one trace.  Under the lock, which is released while it waits: the caller must read
- * again what it read before. */
-enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace) CT_MUST_USE;
-/* Claims the whole tree of a trace; with followers only the sublevels that follow it. */
-enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace,
-			      bool followers) CT_MUST_USE;
-uint32_t ct_claim_waiters(void); /* threads that wait for a claim now.  Takes the lock */
+/* command: static, for messages; may be NULL */
+void ct_transaction_init(struct ct_transaction *transaction, const char *command);
+/* Adds one trace to the transaction.  Under the lock, which is released while it waits: the caller
+ * must read again what it read before. */
+enum ct_transaction_result ct_transaction_add(struct ct_transaction *transaction,
+					      struct ct_trace *trace) CT_MUST_USE;
+/* Adds the whole tree of a trace; with followers only the sublevels that follow it. */
+enum ct_transaction_result ct_transaction_add_tree(struct ct_transaction *transaction,
+						   struct ct_trace *trace,
+						   bool followers) CT_MUST_USE;
+uint32_t
+ct_transaction_waiters(void); /* threads that wait for a transaction now.  Takes the lock */
 /* Waits until no other command works on the trace. */
-enum ct_claimed ct_claim_wait(struct ct_trace *trace) CT_MUST_USE;
-/* True when this thread's command, or a command that called it, has claimed the trace. */
-bool ct_claim_is_mine(const struct ct_trace *trace);
+enum ct_transaction_result ct_transaction_wait(struct ct_trace *trace) CT_MUST_USE;
+/* True when this thread's command, or a command that called it, works on the trace. */
+bool ct_transaction_is_mine(const struct ct_trace *trace);
 /* Identifies the thread: the same in a thread and its copy in a forked child. */
-const void *ct_claim_thread(void);
-void ct_claim_release(struct ct_claim *claim); /* takes the lock */
-/* RC 00 for CLAIMED; else the RC of a command that failed to claim `name`. */
-uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctrace_outcome *out);
+const void *ct_transaction_thread(void);
+void ct_transaction_release(struct ct_transaction *transaction); /* takes the lock */
+/* RC 00 for OK; else the RC of a command that failed to add `name`. */
+uint32_t ct_transaction_outcome(enum ct_transaction_result result, const char *name,
+				struct ctrace_outcome *out);
 
 /* Finds a defined trace by name.  A trace that this thread is defining counts, for its routine's
  * sake.  Under the lock. */
@@ -283,7 +288,7 @@ struct ct_token {
 bool ct_token_find(uint64_t token, struct ct_token *out);
 void ct_table_lock(void);
 void ct_table_unlock(void);
-void ct_table_unlock_in_child(void); /* fork.c: releases the claims of other threads */
+void ct_table_unlock_in_child(void); /* fork.c: ends the transactions of other threads */
 
 /* ---- trace_status.c */
 /* True for a head with HEADOPTS=NO: it groups its sublevels and is never switched. */
@@ -314,10 +319,10 @@ struct ct_wanted {
 	bool is_definition;             /* its first state */
 	const struct ct_status *status; /* the head's, when it follows */
 };
-/* Carries out one change.  The caller has claimed the trace and its followers.  Calls its
+/* Carries out one change.  The transaction has the trace and its followers.  Calls its
  * routine and, if that asks for it, the followers' routines; then the status is in force.  0, or
  * the RC, and nothing has changed. */
-uint32_t ct_change_carry_out(struct ct_claim *claim, const struct ct_wanted *wanted,
+uint32_t ct_change_carry_out(struct ct_transaction *transaction, const struct ct_wanted *wanted,
 			     struct ctrace_outcome *out) CT_MUST_USE;
 /* Calls the start/stop routine of one trace for a status, if it has one.  Returns the RC; `out`
  * has the routine's results. */
@@ -326,17 +331,18 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 /* Fills a CTSS from a trace and a status. */
 void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status, uint32_t flags,
 		    struct ctrace_ctss *out);
-/* A command's claims: of its trace and, if the trace is to follow its head, of the head, which
- * must not change meanwhile. */
-struct ct_claims {
-	struct ct_claim head;
-	struct ct_claim trace;
+/* A command's transactions: on its trace and, if the trace is to follow its head, on the head,
+ * which must not change meanwhile. */
+struct ct_transaction_pair {
+	struct ct_transaction head;
+	struct ct_transaction trace;
 };
-void ct_claims_init(struct ct_claims *claims, const char *command); /* static: "DEFINE" */
-void ct_claims_end(struct ct_claims *claims);
-/* Releases a claim.  Thresholds that routines have set meanwhile are replaced by those that the
+void ct_transaction_pair_init(struct ct_transaction_pair *pair,
+			      const char *command); /* static: "DEFINE" */
+void ct_transaction_pair_end(struct ct_transaction_pair *pair);
+/* Ends a transaction.  Thresholds that routines have set meanwhile are replaced by those that the
  * command has set. */
-void ct_claim_end(struct ct_claim *claim);
+void ct_transaction_end(struct ct_transaction *transaction);
 /* Writes a trace's threshold to the registry. */
 enum ctrace_status ct_change_publish(const struct ct_trace *trace) CT_MUST_USE;
 

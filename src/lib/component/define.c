@@ -98,7 +98,7 @@ static uint32_t keywords_check(const struct ctrace_define *asked, struct ctrace_
 
 /* ---- what is defined already ---- */
 
-/* Checked twice: before anything is created, and when the trace is claimed.  Under the lock. */
+/* Checked twice: before anything is created, and in the transaction.  Under the lock. */
 static uint32_t definition_check_name(const struct definition *definition,
 				      struct ct_trace **out_head, struct ctrace_outcome *out)
 {
@@ -315,41 +315,42 @@ static uint32_t definition_check(const struct definition *definition, struct ctr
 
 /* ---- making it ---- */
 
-/* Claims the trace and links it to its head, when no other command works on either.  Under the
- * lock. */
-static uint32_t definition_claim(struct ct_claims *claims, struct ct_trace *trace,
+/* Under the lock: adds the trace, below its head, when no other command works on either. */
+static uint32_t definition_begin(struct ct_transaction_pair *pair, struct ct_trace *trace,
 				 const struct definition *definition, struct ctrace_outcome *out)
 {
-	enum ct_claimed claimed = CT_CLAIMED;
+	enum ct_transaction_result result = CT_TRANSACTION_OK;
 	struct ct_trace *head = NULL;
 	uint32_t rc;
 
 	do {
-		if (trace->claim != NULL && !(ct_claim_is_mine(trace) && trace->is_defined))
-			claimed = ct_claim_wait(trace);
-		rc = claimed == CT_CLAIMED ? definition_check_name(definition, &head, out)
-					   : ct_claim_outcome(claimed, definition->path.name, out);
+		if (trace->transaction != NULL &&
+		    !(ct_transaction_is_mine(trace) && trace->is_defined))
+			result = ct_transaction_wait(trace);
+		if (result != CT_TRANSACTION_OK)
+			return ct_transaction_outcome(result, definition->path.name, out);
+		rc = definition_check_name(definition, &head, out);
 		if (rc != CTRACE_RC_OK)
 			return rc;
-		if (head == NULL || head->claim == NULL || ct_claim_is_mine(head))
+		if (head == NULL || head->transaction == NULL || ct_transaction_is_mine(head))
 			break;
-		claimed = ct_claim_wait(head);
+		result = ct_transaction_wait(head);
 	} while (true);
 	/* A trace that follows its head must not miss a change of the head. */
-	if (definition_follows(definition) && head != NULL && head->claim == NULL)
-		claimed = ct_claim_one(&claims->head, head);
-	if (claimed == CT_CLAIMED)
-		claimed = ct_claim_one(&claims->trace, trace);
-	if (claimed != CT_CLAIMED)
-		return ct_claim_outcome(claimed, definition->path.name, out);
+	if (definition_follows(definition) && head != NULL && head->transaction == NULL)
+		result = ct_transaction_add(&pair->head, head);
+	if (result == CT_TRANSACTION_OK)
+		result = ct_transaction_add(&pair->trace, trace);
+	if (result != CT_TRANSACTION_OK)
+		return ct_transaction_outcome(result, definition->path.name, out);
 	if (head != NULL)
 		ct_table_link(trace, head);
 	trace->generation++;
 	return CTRACE_RC_OK;
 }
 
-static uint32_t definition_start(struct ct_claims *claims, const struct definition *definition,
-				 struct ctrace_outcome *out)
+static uint32_t definition_start(struct ct_transaction_pair *pair,
+				 const struct definition *definition, struct ctrace_outcome *out)
 {
 	const char *name = definition->path.name;
 	struct ct_trace *trace;
@@ -360,7 +361,7 @@ static uint32_t definition_start(struct ct_claims *claims, const struct definiti
 		return definition_no_storage(definition, out);
 	ct_table_lock();
 	trace = ct_table_make(component);
-	rc = trace != NULL ? definition_claim(claims, trace, definition, out)
+	rc = trace != NULL ? definition_begin(pair, trace, definition, out)
 			   : definition_no_storage(definition, out);
 	ct_table_unlock();
 	return rc;
@@ -408,10 +409,10 @@ static void definition_undo(struct ct_trace *trace)
 	ct_trace_forget(trace);
 }
 
-static uint32_t definition_finish(struct ct_claim *claim, struct definition *definition,
+static uint32_t definition_finish(struct ct_transaction *transaction, struct definition *definition,
 				  struct ctrace_outcome *out)
 {
-	struct ct_trace *trace = claim->traces[0];
+	struct ct_trace *trace = transaction->traces[0];
 	struct ct_wanted wanted = { .is_definition = true, .status = &definition->status };
 	uint32_t rc;
 
@@ -422,7 +423,7 @@ static uint32_t definition_finish(struct ct_claim *claim, struct definition *def
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	definition_choose_status(definition, trace, &wanted);
-	rc = ct_change_carry_out(claim, &wanted, out);
+	rc = ct_change_carry_out(transaction, &wanted, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	ct_table_lock(); /* both or none in a forked child */
@@ -438,17 +439,17 @@ static uint32_t definition_finish(struct ct_claim *claim, struct definition *def
 
 static uint32_t definition_carry_out(struct definition *definition, struct ctrace_outcome *out)
 {
-	struct ct_claims claims;
+	struct ct_transaction_pair pair;
 	uint32_t rc;
 
-	ct_claims_init(&claims, "DEFINE");
-	rc = definition_start(&claims, definition, out);
+	ct_transaction_pair_init(&pair, "DEFINE");
+	rc = definition_start(&pair, definition, out);
 	if (rc == CTRACE_RC_OK) {
-		rc = definition_finish(&claims.trace, definition, out);
+		rc = definition_finish(&pair.trace, definition, out);
 		if (rc != CTRACE_RC_OK)
-			definition_undo(claims.trace.traces[0]);
+			definition_undo(pair.trace.traces[0]);
 	}
-	ct_claims_end(&claims);
+	ct_transaction_pair_end(&pair);
 	return rc;
 }
 

@@ -2,8 +2,8 @@
  * delete.c - CTRACE DELETE.
  *
  * Runs on the thread of the program that calls it; any number at a time, not in a signal handler.
- * It claims the whole tree of the trace.  The routines of active traces clean up, the deepest
- * first; then the whole tree is removed.
+ * Its transaction covers the whole tree of the trace.  The routines of active traces clean up, the
+ * deepest first; then the whole tree is removed.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -56,13 +56,14 @@ static void trace_remove(struct ct_trace *trace)
 	ct_shield_end(&shield);
 }
 
-/* The claim lists heads first; so the loop runs from its end. */
-static void claim_remove_traces(const struct ct_claim *claim, struct ctrace_outcome *out)
+/* A transaction lists heads first; so the loop runs from its end. */
+static void transaction_remove_traces(const struct ct_transaction *transaction,
+				      struct ctrace_outcome *out)
 {
-	for (uint32_t i = claim->count; i > 0; i--)
-		trace_stop(claim->traces[i - 1], out);
-	for (uint32_t i = claim->count; i > 0; i--)
-		trace_remove(claim->traces[i - 1]);
+	for (uint32_t i = transaction->count; i > 0; i--)
+		trace_stop(transaction->traces[i - 1], out);
+	for (uint32_t i = transaction->count; i > 0; i--)
+		trace_remove(transaction->traces[i - 1]);
 }
 
 /* A sublevel's routine may be waiting for the trace that this thread holds; it is refused.  A
@@ -71,52 +72,52 @@ static void claim_remove_traces(const struct ct_claim *claim, struct ctrace_outc
 void ct_delete_subs(struct ct_trace *trace)
 {
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
-	enum ct_claimed claimed = CT_CLAIMED;
+	enum ct_transaction_result result = CT_TRANSACTION_OK;
 	bool has_sub;
 
 	do {
-		struct ct_claim claim;
+		struct ct_transaction transaction;
 
-		ct_claim_init(&claim);
-		claim.command = "DELETE";
-		claim.is_firm = true;
+		ct_transaction_init(&transaction, "DELETE");
+		transaction.is_firm = true;
 		ct_table_lock();
 		trace->is_leaving = true;
 		has_sub = trace->first_sub != NULL;
 		if (has_sub)
-			claimed = ct_claim_tree(&claim, trace->first_sub, false);
+			result = ct_transaction_add_tree(&transaction, trace->first_sub, false);
 		ct_table_unlock();
-		if (claimed == CT_CLAIMED)
-			claim_remove_traces(&claim, &ignored);
-		ct_claim_release(&claim);
-	} while (has_sub && claimed == CT_CLAIMED);
+		if (result == CT_TRANSACTION_OK)
+			transaction_remove_traces(&transaction, &ignored);
+		ct_transaction_release(&transaction);
+	} while (has_sub && result == CT_TRANSACTION_OK);
 }
 
-static uint32_t trace_claim_for_delete(struct ct_claim *claim, const struct ct_path *path,
-				       bool only_without_subs, struct ctrace_outcome *out)
+static uint32_t transaction_begin_delete(struct ct_transaction *transaction,
+					 const struct ct_path *path, bool only_without_subs,
+					 struct ctrace_outcome *out)
 {
 	struct ct_trace *trace;
-	enum ct_claimed claimed;
+	enum ct_transaction_result result;
 
 	trace = ct_trace_find_defined(path->name, strlen(path->name));
 	if (trace == NULL)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
-	claimed = ct_claim_tree(claim, trace, false);
-	if (claimed != CT_CLAIMED)
-		return ct_claim_outcome(claimed, path->name, out);
+	result = ct_transaction_add_tree(transaction, trace, false);
+	if (result != CT_TRANSACTION_OK)
+		return ct_transaction_outcome(result, path->name, out);
 	if (!trace->is_defined) /* another DELETE was faster */
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "%s is not defined", path->name);
 	if (only_without_subs && trace->first_sub != NULL)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_HAS_SUBS,
 				      "IFNOSUBS: %s has %u sublevels", path->name, trace->subs);
-	for (uint32_t i = 0; i < claim->count; i++)
-		claim->traces[i]->is_leaving = true;
+	for (uint32_t i = 0; i < transaction->count; i++)
+		transaction->traces[i]->is_leaving = true;
 	return CTRACE_RC_OK;
 }
 
 static uint32_t delete_carry_out(const struct ctrace_delete *asked, struct ctrace_outcome *out)
 {
-	struct ct_claim claim;
+	struct ct_transaction transaction;
 	struct ct_path path;
 	uint32_t rc = ct_plist_check_delete(asked, out);
 
@@ -132,14 +133,13 @@ static uint32_t delete_carry_out(const struct ctrace_delete *asked, struct ctrac
 	rc = ct_path_parse(asked->name, asked->sub, &path, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
-	ct_claim_init(&claim);
-	claim.command = "DELETE";
+	ct_transaction_init(&transaction, "DELETE");
 	ct_table_lock();
-	rc = trace_claim_for_delete(&claim, &path, asked->ifnosubs == CTRACE_YES, out);
+	rc = transaction_begin_delete(&transaction, &path, asked->ifnosubs == CTRACE_YES, out);
 	ct_table_unlock();
 	if (rc == CTRACE_RC_OK)
-		claim_remove_traces(&claim, out);
-	ct_claim_release(&claim);
+		transaction_remove_traces(&transaction, out);
+	ct_transaction_release(&transaction);
 	return rc;
 }
 

@@ -2,7 +2,7 @@
  * display.c - a trace as DISPLAY TRACE shows it, and the tracer of a trace.
  *
  * Runs on the calling thread, not in a signal handler.  The display routine belongs to the program:
- * it is called under a claim of the trace and under no lock.  Only a valid result of it counts.
+ * it is called in a transaction on the trace and under no lock.  Only a valid result of it counts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -205,27 +205,26 @@ static void display_set_trace(struct ctrace_display *shown, struct ct_trace *tra
  * A command that does not end may still change it: TIMED_OUT. */
 static enum ctrace_status display_show(uint32_t component, struct ctrace_display *shown)
 {
-	enum ct_claimed claimed = CT_CLAIMED;
-	struct ct_claim claim;
+	enum ct_transaction_result result = CT_TRANSACTION_OK;
+	struct ct_transaction transaction;
 	struct ct_trace *trace;
 	bool is_mine;
 
-	ct_claim_init(&claim);
-	claim.command = "DISPLAY TRACE";
+	ct_transaction_init(&transaction, "DISPLAY TRACE");
 	ct_table_lock();
 	trace = ct_table_find(component);
-	is_mine = trace != NULL && ct_claim_is_mine(trace);
+	is_mine = trace != NULL && ct_transaction_is_mine(trace);
 	if (trace != NULL && !is_mine)
-		claimed = ct_claim_one(&claim, trace);
+		result = ct_transaction_add(&transaction, trace);
 	ct_table_unlock();
-	if (claimed == CT_CLAIM_TIMED_OUT)
+	if (result == CT_TRANSACTION_TIMED_OUT)
 		return CTRACE_TIMED_OUT;
 	if (trace != NULL && (trace->is_defined || is_mine))
-		display_set_trace(shown, trace, claimed == CT_CLAIMED && !is_mine);
+		display_set_trace(shown, trace, result == CT_TRANSACTION_OK && !is_mine);
 	else
 		display_set_tracer(shown, component);
-	ct_claim_end(&claim);
-	return claimed == CT_CLAIM_NO_MEMORY ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
+	ct_transaction_end(&transaction);
+	return result == CT_TRANSACTION_NO_MEMORY ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
 enum ctrace_status ctrace_component_display(const char *name, const char *sub,

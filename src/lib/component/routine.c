@@ -168,7 +168,7 @@ void ct_console_open(struct ct_console *console, char *text, size_t size)
 {
 	console->text = text;
 	console->size = size;
-	console->thread = ct_claim_thread();
+	console->thread = ct_transaction_thread();
 	ct_table_lock();
 	console->number = ++routines.last_console;
 	console->next = routines.consoles;
@@ -192,7 +192,7 @@ void ct_console_forget_others(void)
 	struct ct_console **link = &routines.consoles;
 
 	while (*link != NULL)
-		if ((*link)->thread == ct_claim_thread())
+		if ((*link)->thread == ct_transaction_thread())
 			link = &(*link)->next;
 		else
 			*link = (*link)->next;

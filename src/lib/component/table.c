@@ -1,9 +1,8 @@
 /*
- * table.c - the traces: by component, by head and sublevel, and the commands that have claimed
- * them.
+ * table.c - the traces: by component, by head and sublevel; and commands' transactions on them.
  *
  * Commands come here, on any thread of the program, never from a signal handler.  The lock is held
- * for a look-up or a link, never while a routine runs; longer work is done under a claim.  A
+ * for a look-up or a link, never while a routine runs; longer work is done in a transaction.  A
  * deleted trace keeps its memory for the next definition of its name.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -26,7 +25,7 @@ struct waiter {
 
 static struct {
 	pthread_mutex_t lock;
-	/* atomic: incremented under the lock when a claim ends or a waiter should look again;
+	/* atomic: incremented under the lock when a transaction ends or a waiter should look again;
 	 * waiters sleep on it */
 	uint32_t released;
 	/* malloc'ed, as are the traces and their members, so that a leak checker finds all of it
@@ -37,23 +36,21 @@ static struct {
 } table = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 /*
- * A routine may need a mutex of the program that the waiting thread holds.  Then the routine does
- * not return while that thread waits, and no claim shows this deadlock.  Five seconds is longer
- * than a routine should take, and not too long for a person who waits.
+ * A routine may need a mutex of the program that the waiting thread holds: a deadlock that no
+ * transaction shows.  Five seconds is longer than a routine should take, and short for a person.
  */
-uint64_t ct_claim_limit_ns = UINT64_C(5000000000);
+uint64_t ct_transaction_limit_ns = UINT64_C(5000000000);
 
 static __thread char thread_mark __attribute__((tls_model("initial-exec")));
 
-/* The claim that this thread last failed to get. */
+/* The transaction that this thread last failed to wait for. */
 static __thread struct {
-	uint32_t component;
-	uint32_t tid;
+	uint32_t component, tid;
 	const char *command;
 	bool is_operators;
 } blocker __attribute__((tls_model("initial-exec")));
 
-const void *ct_claim_thread(void)
+const void *ct_transaction_thread(void)
 {
 	return &thread_mark;
 }
@@ -141,17 +138,18 @@ struct ct_trace *ct_table_next(const struct ct_trace *top, struct ct_trace *at, 
 	return NULL;
 }
 
-/* ---- claims ---- */
+/* ---- transactions ---- */
 
-void ct_claim_init(struct ct_claim *claim)
+void ct_transaction_init(struct ct_transaction *transaction, const char *command)
 {
-	*claim = (struct ct_claim){ .thread = ct_claim_thread(),
-				    .is_operators = ct_os_thread_is_own() };
+	*transaction = (struct ct_transaction){ .thread = ct_transaction_thread(),
+						.is_operators = ct_os_thread_is_own(),
+						.command = command };
 }
 
-bool ct_claim_is_mine(const struct ct_trace *trace)
+bool ct_transaction_is_mine(const struct ct_trace *trace)
 {
-	return trace->claim != NULL && trace->claim->thread == ct_claim_thread();
+	return trace->transaction != NULL && trace->transaction->thread == ct_transaction_thread();
 }
 
 static const struct ct_trace *thread_awaits(const void *thread)
@@ -169,10 +167,10 @@ static const struct ct_trace *thread_awaits(const void *thread)
 static bool trace_waits_for_me(const struct ct_trace *trace)
 {
 	for (uint32_t steps = 0;
-	     trace != NULL && trace->claim != NULL && steps <= table.waiter_count; steps++) {
-		if (ct_claim_is_mine(trace))
+	     trace != NULL && trace->transaction != NULL && steps <= table.waiter_count; steps++) {
+		if (ct_transaction_is_mine(trace))
 			return true;
-		trace = thread_awaits(trace->claim->thread);
+		trace = thread_awaits(trace->transaction->thread);
 	}
 	return false;
 }
@@ -190,8 +188,7 @@ static void waiter_add(struct waiter *waiter)
 	table.waiter_count++;
 }
 
-/* It may be missing: a signal handler of a waiting thread may fork, and the child has no
- * waiters. */
+/* It may be missing in a child that a waiting thread's signal handler has forked. */
 static void waiter_remove(const struct waiter *waiter)
 {
 	struct waiter **link = &table.waiters;
@@ -207,56 +204,56 @@ static void waiter_remove(const struct waiter *waiter)
 static void blocker_note(const struct ct_trace *trace)
 {
 	blocker.component = trace->component;
-	blocker.tid = trace->claim->tid;
-	blocker.command = trace->claim->command;
-	blocker.is_operators = trace->claim->is_operators;
+	blocker.tid = trace->transaction->tid;
+	blocker.command = trace->transaction->command;
+	blocker.is_operators = trace->transaction->is_operators;
 }
 
 /*
  * Sleeps under no lock, with the thread's own signal mask.  A thread that has waited for the whole
- * limit marks the claim, and every other waiter is refused at once: a routine that hangs costs the
- * program the limit once, not once for each of its threads.
+ * limit marks the transaction, and every other waiter is refused at once: a routine that hangs
+ * costs the program the limit once.
  */
-static enum ct_claimed claim_wait_for(struct ct_trace *trace, bool gives_way)
+static enum ct_transaction_result trace_wait_for(struct ct_trace *trace, bool gives_way)
 {
-	struct waiter self = { .thread = ct_claim_thread(), .trace = trace };
-	enum ct_claimed claimed = CT_CLAIMED;
+	struct waiter self = { .thread = ct_transaction_thread(), .trace = trace };
+	enum ct_transaction_result result = CT_TRANSACTION_OK;
 	uint64_t start_ns;
 
-	if (trace->claim == NULL)
-		return CT_CLAIMED;
+	if (trace->transaction == NULL)
+		return CT_TRANSACTION_OK;
 	if (gives_way && trace_waits_for_me(trace))
-		return CT_CLAIM_REFUSED;
+		return CT_TRANSACTION_REFUSED;
 	waiter_add(&self);
 	/* A thread that waits for this one in a cycle looks again and is refused. */
 	if (!gives_way)
 		waiters_wake();
 	start_ns = ct_clock_mono_ns();
-	while (trace->claim != NULL && claimed == CT_CLAIMED) {
+	while (trace->transaction != NULL && result == CT_TRANSACTION_OK) {
 		/* incremented under the lock only */
 		uint32_t word = __atomic_load_n(&table.released, __ATOMIC_RELAXED);
 		uint64_t waited_ns = ct_clock_mono_ns() - start_ns;
 		const sigset_t *lifted;
 
 		if (gives_way && trace_waits_for_me(trace)) {
-			claimed = CT_CLAIM_REFUSED;
-		} else if (trace->claim->is_overdue || waited_ns >= ct_claim_limit_ns) {
-			trace->claim->is_overdue |= trace->claim->since_ns <= start_ns;
+			result = CT_TRANSACTION_REFUSED;
+		} else if (trace->transaction->is_overdue || waited_ns >= ct_transaction_limit_ns) {
+			trace->transaction->is_overdue |= trace->transaction->since_ns <= start_ns;
 			blocker_note(trace);
-			claimed = CT_CLAIM_TIMED_OUT;
+			result = CT_TRANSACTION_TIMED_OUT;
 		} else {
 			ct_table_unlock();
 			lifted = ct_shield_lift();
-			ct_os_wait(&table.released, word, ct_claim_limit_ns - waited_ns);
+			ct_os_wait(&table.released, word, ct_transaction_limit_ns - waited_ns);
 			ct_shield_restore(lifted);
 			ct_table_lock();
 		}
 	}
 	waiter_remove(&self);
-	return claimed;
+	return result;
 }
 
-uint32_t ct_claim_waiters(void)
+uint32_t ct_transaction_waiters(void)
 {
 	uint32_t count;
 
@@ -266,77 +263,79 @@ uint32_t ct_claim_waiters(void)
 	return count;
 }
 
-enum ct_claimed ct_claim_wait(struct ct_trace *trace)
+enum ct_transaction_result ct_transaction_wait(struct ct_trace *trace)
 {
-	return claim_wait_for(trace, true);
+	return trace_wait_for(trace, true);
 }
 
-static bool claim_add(struct ct_claim *claim, struct ct_trace *trace)
+static bool transaction_append(struct ct_transaction *transaction, struct ct_trace *trace)
 {
-	if (claim->count == claim->capacity) {
-		uint32_t capacity = claim->capacity != 0 ? claim->capacity * 2 : 8;
+	if (transaction->count == transaction->capacity) {
+		uint32_t capacity = transaction->capacity != 0 ? transaction->capacity * 2 : 8;
 		struct ct_trace **traces =
-			realloc(claim->traces, capacity * sizeof(struct ct_trace *));
+			realloc(transaction->traces, capacity * sizeof(struct ct_trace *));
 
 		if (traces == NULL)
 			return false;
-		claim->traces = traces;
-		claim->capacity = capacity;
+		transaction->traces = traces;
+		transaction->capacity = capacity;
 	}
-	if (claim->count == 0) {
-		claim->since_ns = ct_clock_mono_ns();
-		claim->tid = ct_os_thread_id();
+	if (transaction->count == 0) {
+		transaction->since_ns = ct_clock_mono_ns();
+		transaction->tid = ct_os_thread_id();
 	}
-	claim->traces[claim->count++] = trace;
-	trace->claim = claim;
+	transaction->traces[transaction->count++] = trace;
+	trace->transaction = transaction;
 	return true;
 }
 
-enum ct_claimed ct_claim_one(struct ct_claim *claim, struct ct_trace *trace)
+enum ct_transaction_result ct_transaction_add(struct ct_transaction *transaction,
+					      struct ct_trace *trace)
 {
-	enum ct_claimed claimed = ct_claim_wait(trace);
+	enum ct_transaction_result result = ct_transaction_wait(trace);
 
-	if (claimed == CT_CLAIMED && !claim_add(claim, trace))
-		return CT_CLAIM_NO_MEMORY;
-	return claimed;
+	if (result == CT_TRANSACTION_OK && !transaction_append(transaction, trace))
+		return CT_TRANSACTION_NO_MEMORY;
+	return result;
 }
 
-/* Claimed traces do not change any more.  A trace of another command may be deleted, or get
- * sublevels, before that command ends.  So after a wait the search starts at the top again. */
-enum ct_claimed ct_claim_tree(struct ct_claim *claim, struct ct_trace *trace, bool followers)
+/* Traces in the transaction do not change any more.  A trace of another command may be deleted, or
+ * get sublevels, before that command ends.  So after a wait the search starts at the top again. */
+enum ct_transaction_result ct_transaction_add_tree(struct ct_transaction *transaction,
+						   struct ct_trace *trace, bool followers)
 {
 	struct ct_trace *at = trace;
 
 	while (at != NULL) {
 		bool leave_out = followers && at != trace && !at->follows;
 
-		if (leave_out || at->claim == claim) {
+		if (leave_out || at->transaction == transaction) {
 			at = ct_table_next(trace, at, leave_out);
-		} else if (at->claim == NULL) {
-			if (!claim_add(claim, at))
-				return CT_CLAIM_NO_MEMORY;
+		} else if (at->transaction == NULL) {
+			if (!transaction_append(transaction, at))
+				return CT_TRANSACTION_NO_MEMORY;
 		} else {
-			enum ct_claimed claimed =
-				claim_wait_for(at, !claim->is_firm || ct_claim_is_mine(at));
+			enum ct_transaction_result result = trace_wait_for(
+				at, !transaction->is_firm || ct_transaction_is_mine(at));
 
-			if (claimed != CT_CLAIMED)
-				return claimed;
+			if (result != CT_TRANSACTION_OK)
+				return result;
 			at = trace;
 		}
 	}
-	return CT_CLAIMED;
+	return CT_TRANSACTION_OK;
 }
 
-void ct_claim_release(struct ct_claim *claim)
+void ct_transaction_release(struct ct_transaction *transaction)
 {
 	ct_table_lock();
-	for (uint32_t i = 0; i < claim->count; i++)
-		claim->traces[i]->claim = NULL;
+	for (uint32_t i = 0; i < transaction->count; i++)
+		transaction->traces[i]->transaction = NULL;
 	if (table.waiters != NULL)
 		waiters_wake();
 	ct_table_unlock();
-	free(claim->traces);
-	ct_claim_init(claim);
+	free(transaction->traces);
+	ct_transaction_init(transaction, NULL);
 }
 
 static uint32_t blocker_outcome(struct ctrace_outcome *out)
@@ -353,15 +352,16 @@ static uint32_t blocker_outcome(struct ctrace_outcome *out)
 		name, command, who);
 }
 
-uint32_t ct_claim_outcome(enum ct_claimed claimed, const char *name, struct ctrace_outcome *out)
+uint32_t ct_transaction_outcome(enum ct_transaction_result result, const char *name,
+				struct ctrace_outcome *out)
 {
-	if (claimed == CT_CLAIM_NO_MEMORY)
+	if (result == CT_TRANSACTION_NO_MEMORY)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				      "no memory for a command about %s", name);
-	if (claimed == CT_CLAIM_REFUSED)
+	if (result == CT_TRANSACTION_REFUSED)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
 				      "%s is in use by a command that waits for this one", name);
-	if (claimed == CT_CLAIM_TIMED_OUT)
+	if (result == CT_TRANSACTION_TIMED_OUT)
 		return blocker_outcome(out);
 	return CTRACE_RC_OK;
 }
@@ -376,7 +376,7 @@ struct ct_trace *ct_trace_find_defined(const char *name, size_t size)
 	if (ct_registry_find_any(ct_process.registry, name, size, &component) == CTRACE_OK)
 		trace = ct_table_find(component);
 	return trace != NULL && (trace->is_defined ||
-				 (ct_claim_is_mine(trace) && trace->generation != 0))
+				 (ct_transaction_is_mine(trace) && trace->generation != 0))
 		       ? trace
 		       : NULL;
 }
@@ -430,7 +430,7 @@ bool ct_token_find(uint64_t token, struct ct_token *out)
 		trace = ct_table_find(component);
 	/* Also during DEFINE: the routine has the token before any other thread sees the trace. */
 	is_valid = trace != NULL && ct_token_of(trace) == token &&
-		   (trace->is_defined || trace->claim != NULL);
+		   (trace->is_defined || trace->transaction != NULL);
 	if (is_valid) {
 		while (trace->attributes.likehead && trace->head != NULL)
 			trace = trace->head;
@@ -478,9 +478,9 @@ void ct_table_forget_interrupted(void)
 static void trace_free_from_others(struct ct_trace *trace, void *user)
 {
 	(void)user;
-	if (trace->claim == NULL || ct_claim_is_mine(trace))
+	if (trace->transaction == NULL || ct_transaction_is_mine(trace))
 		return;
-	trace->claim = NULL;
+	trace->transaction = NULL;
 	trace->is_leaving = false; /* its definition goes on */
 	if (trace->is_defined)
 		return;

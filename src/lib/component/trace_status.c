@@ -1,7 +1,7 @@
 /*
  * trace_status.c - the status of a trace: checks a request against it, and applies the request.
  *
- * Called by define.c and command.c for a trace that their command has claimed.  Nothing takes
+ * Called by define.c and command.c for a trace of their transaction.  Nothing takes
  * effect here; change.c puts it in force.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

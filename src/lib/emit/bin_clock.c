@@ -2,7 +2,7 @@
  * bin_clock.c - the clock of a BINFILE trace: what its ticks are, and its times when somebody sets
  * the wall clock.
  *
- * Called by emit_bin.c, bin_stream.c and bin_claim.c on the thread that consumes, and by the
+ * Called by emit_bin.c, bin_stream.c and bin_create.c on the thread that consumes, and by the
  * readers. Viewers refuse a stream in which time goes back.  So times run on at their usual speed
  * when the clock is set back: they are ahead of it by that much, until it is set forward again.
  * Each step is a comment in the metadata, with by how much times are ahead of the clock from there

@@ -1,7 +1,7 @@
 /*
  * bin_directory.c - the directory that BINFILE writes and its metadata: open, check, end, close.
  *
- * Called by bin_claim.c and emit_bin.c on the thread that consumes.  Nothing is removed or
+ * Called by bin_create.c and emit_bin.c on the thread that consumes.  Nothing is removed or
  * overwritten here but files with our names in a directory whose metadata begin as ours do, and
  * never those that another process has open (bin_lock.c).
  *

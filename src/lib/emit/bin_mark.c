@@ -4,7 +4,7 @@
  *
  * Each is a head, lines such as "stream.7 12345", and an end (CT_BIN_MARK_*).
  *
- * Called by bin_claim.c and bin_directory.c on the thread that consumes, and by readers.  No name
+ * Called by bin_create.c and bin_directory.c on the thread that consumes, and by readers.  No name
  * in the metadata can look like one, since a string holds no line end.  The text may be hostile;
  * what it says of a stream is only ever used to cut a file of ours back.
  *

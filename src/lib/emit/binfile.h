@@ -152,8 +152,8 @@ enum ctrace_status ct_bin_lock_open(int directory_fd, const char *name, int flag
 /* sets -1; closes nothing when the program has closed the descriptor */
 void ct_bin_lock_close(int *fd, const struct ct_file_id *id);
 
-/* ---- bin_claim.c: the choice between beginning, continuing and replacing a directory */
-struct ct_bin_claim {
+/* ---- bin_create.c: the choice between beginning, continuing and replacing a directory */
+struct ct_bin_open_mode {
 	const struct ct_trace_info *info;
 	/* the previous directory, whose losses by stream the new one notes; or NULL */
 	struct ct_bin_directory *from;
@@ -169,8 +169,8 @@ struct ct_bin_claim {
 	bool is_beside;
 };
 /* Begins (or continues) the directory at path.  Returns TIMED_OUT when it is open elsewhere, is not
- * a directory of ours, or the claim does not allow it. */
-enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_claim *claim,
+ * a directory of ours, or the mode does not allow it. */
+enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_open_mode *mode,
 					   struct ct_bin_directory **out_directory) CT_MUST_USE;
 /* Continues at a place, even if another process has renamed the directory; then the path of
  * *out_directory is the new name. */

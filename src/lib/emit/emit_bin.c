@@ -83,7 +83,7 @@ static void read_properties(struct binfile *bin)
  */
 
 struct attempt {
-	struct ct_bin_claim claim;
+	struct ct_bin_open_mode mode;
 	uint32_t pid;
 	struct ct_bin_directory *directory;
 };
@@ -95,14 +95,14 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 	enum ctrace_status status;
 
 	ct_bin_pack_let_go(path);
-	status = ct_bin_directory_create(path, &attempt->claim, &attempt->directory);
-	attempt->claim.is_beside = true;
+	status = ct_bin_directory_create(path, &attempt->mode, &attempt->directory);
+	attempt->mode.is_beside = true;
 	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
 		if (!ct_bin_name_beside(path, attempt->pid, i, beside))
 			return CTRACE_OS_ERROR;
-		status = ct_bin_directory_create(beside, &attempt->claim, &attempt->directory);
+		status = ct_bin_directory_create(beside, &attempt->mode, &attempt->directory);
 	}
-	attempt->claim.is_beside = false;
+	attempt->mode.is_beside = false;
 	if (status == CTRACE_TIMED_OUT)
 		errno = EBUSY;
 	return status;
@@ -126,10 +126,10 @@ static void directory_set_up(struct binfile *bin, struct ct_bin_directory *direc
 }
 
 static enum ctrace_status create_directory(struct binfile *bin, uint32_t generation,
-					   const struct ct_bin_claim *claim,
+					   const struct ct_bin_open_mode *mode,
 					   struct ct_bin_directory **out_directory)
 {
-	struct attempt attempt = { .claim = *claim, .pid = bin->context->pid };
+	struct attempt attempt = { .mode = *mode, .pid = bin->context->pid };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	struct ct_buf name;
@@ -137,8 +137,8 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
 	/* Events that are written anew come with a time. */
 	if (bin->texts.encoding == CT_ENCODING_ASCII)
 		ct_bin_info_clock(&bin->info, bin->context);
-	attempt.claim.info = &bin->info;
-	attempt.claim.access = bin->access;
+	attempt.mode.info = &bin->info;
+	attempt.mode.access = bin->access;
 	ct_buf_init(&name);
 	if (print_name(&name, bin, generation))
 		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt,
@@ -155,12 +155,12 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
  * a later process's by now. */
 static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_directory *from)
 {
-	const struct ct_bin_claim claim = { .from = from,
-					    .may_continue = true,
-					    .may_replace_others = !bin->context->recovering };
+	const struct ct_bin_open_mode mode = { .from = from,
+					       .may_continue = true,
+					       .may_replace_others = !bin->context->recovering };
 
 	bin->generation = ct_file_generation_first(bin->context, &ct_emit_binfile);
-	return create_directory(bin, bin->generation, &claim, &bin->directory);
+	return create_directory(bin, bin->generation, &mode, &bin->directory);
 }
 
 /* FILE names another directory now.  It follows the one of the place, which reports what was lost
@@ -211,7 +211,7 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	/* The directory is gone, belongs to another process, or is unreadable, and is not touched.
 	 */
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
-		return create_directory(bin, bin->generation, &(const struct ct_bin_claim){ 0 },
+		return create_directory(bin, bin->generation, &(const struct ct_bin_open_mode){ 0 },
 					&bin->directory);
 	if (status != CTRACE_OK)
 		return status;
@@ -311,12 +311,12 @@ static enum ctrace_status directory_go_over(struct binfile *bin, struct ct_bin_d
  */
 static enum ctrace_status generation_begin_next(struct binfile *bin, bool is_full)
 {
-	const struct ct_bin_claim claim = { .from = bin->directory,
-					    .may_replace_own = is_full,
-					    .may_replace_others = !bin->context->recovering };
+	const struct ct_bin_open_mode mode = { .from = bin->directory,
+					       .may_replace_own = is_full,
+					       .may_replace_others = !bin->context->recovering };
 	uint32_t generation = is_full ? bin->generation % bin->generations + 1 : bin->generation;
 	struct ct_bin_directory *next;
-	enum ctrace_status status = create_directory(bin, generation, &claim, &next);
+	enum ctrace_status status = create_directory(bin, generation, &mode, &next);
 
 	return status == CTRACE_OK ? directory_go_over(bin, next, generation) : status;
 }

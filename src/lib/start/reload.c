@@ -93,7 +93,7 @@ static bool is_untouched(const struct ct_trace *trace, const struct ct_configure
 {
 	const struct ct_status *status = trace->status;
 
-	return trace->claim == NULL && !trace->follows && now->level < CTRACE_LEVEL_COUNT &&
+	return trace->transaction == NULL && !trace->follows && now->level < CTRACE_LEVEL_COUNT &&
 	       now->level == trace->level_before && status != NULL &&
 	       status->mode == CTRACE_MODE_ON && status->options[0] == '\0' &&
 	       status->asid_count == 0 && status->jobname_count == 0;
@@ -107,7 +107,7 @@ static void keep_trace(uint32_t component, const struct ct_configured *now,
 	const struct ct_trace *trace = ct_table_find(component);
 
 	(void)user;
-	if (trace == NULL || (!trace->is_defined && trace->claim == NULL))
+	if (trace == NULL || (!trace->is_defined && trace->transaction == NULL))
 		return;
 	if (next->level == CT_LEVEL_UNSET || !is_untouched(trace, now))
 		next->level = now->level;

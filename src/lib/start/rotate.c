@@ -25,7 +25,7 @@ void ct_consumer_thread_run_rotation(void)
 }
 
 /* Under the lock: one rotation at a time. */
-static bool claim_rotation(uint32_t mask)
+static bool rotation_request(uint32_t mask)
 {
 	if (ct_consumer_thread.rotation.state != ROTATION_FREE)
 		return false;
@@ -46,7 +46,7 @@ enum ctrace_status ct_consumer_thread_rotate(uint32_t mask, uint32_t *out_done)
 	    !ct_consumer_thread_runs())
 		return CTRACE_NOT_FOUND;
 	ct_consumer_thread_lock();
-	is_mine = claim_rotation(mask);
+	is_mine = rotation_request(mask);
 	ct_consumer_thread_unlock();
 	if (!is_mine)
 		return CTRACE_TIMED_OUT;

@@ -1,7 +1,7 @@
 /*
  * ipcs_query.c - which traces there are: names, how many entries, from when to when.
  *
- * Called by the run for every event that it reads.  A trace may claim any number of names: past a
+ * Called by the run for every event that it reads.  A trace may have any number of names: past a
  * bound they are only counted.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

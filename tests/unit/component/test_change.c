@@ -30,16 +30,16 @@ static void plant(void)
 static uint32_t change(const char *name)
 {
 	struct ct_trace *trace = trace_of(name);
-	struct ct_claim claim;
+	struct ct_transaction transaction;
 	uint32_t rc;
 
 	memset(&outcome, 0, sizeof outcome);
-	ct_claim_init(&claim);
+	ct_transaction_init(&transaction, NULL);
 	ct_table_lock();
-	CHILD_CHECK(ct_claim_tree(&claim, trace, true) == CT_CLAIMED);
+	CHILD_CHECK(ct_transaction_add_tree(&transaction, trace, true) == CT_TRANSACTION_OK);
 	ct_table_unlock();
-	rc = ct_change_carry_out(&claim, &wanted, &outcome);
-	ct_claim_release(&claim);
+	rc = ct_change_carry_out(&transaction, &wanted, &outcome);
+	ct_transaction_release(&transaction);
 	return rc;
 }
 

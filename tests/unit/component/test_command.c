@@ -280,13 +280,13 @@ static void a_command_does_not_wait_for_ever(void)
 	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "SUB", .startnam = "UNITSS", .likehead = YES) ==
 		    CTRACE_RC_OK);
 	answer = take_the_programs_lock;
-	ct_claim_limit_ns = 2000000;
+	ct_transaction_limit_ns = 2000000;
 	CHILD_CHECK(sem_init(&is_in_routine, 0, 0) == 0 && pthread_mutex_lock(&programs_lock) == 0);
 	CHILD_CHECK(pthread_create(&thread, NULL, turn_unit_on, NULL) == 0);
 	while (sem_wait(&is_in_routine) != 0)
 		;
 	CHILD_CHECK(is_blocked(DELETE(.name = "UNIT")));
-	ct_claim_limit_ns = UINT64_MAX;
+	ct_transaction_limit_ns = UINT64_MAX;
 	CHILD_CHECK(is_blocked(TURN(OFF, )));
 	CHILD_CHECK(
 		is_blocked(TRACE_CT(.name = "UNIT", .sub = "SUB", .state = CTRACE_CT_LIKEHEAD)));
@@ -301,7 +301,7 @@ static void a_command_does_not_wait_for_ever(void)
 		    !is_known("UNIT", "NEW"));
 	CHILD_CHECK(threshold_of("UNIT") == CTRACE_DEBUG);
 	CHILD_CHECK(TURN(OFF, ) == CTRACE_RC_OK && DELETE(.name = "UNIT") == CTRACE_RC_OK &&
-		    ct_claim_waiters() == 0);
+		    ct_transaction_waiters() == 0);
 }
 
 /* ---- a forked child ---- */

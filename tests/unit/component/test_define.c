@@ -26,7 +26,7 @@ static bool is_blank(const char *name)
 	static const struct ct_attributes none;
 	const struct ct_trace *trace = trace_of(name);
 
-	return !trace->is_defined && !trace->follows && trace->claim == NULL &&
+	return !trace->is_defined && !trace->follows && trace->transaction == NULL &&
 	       trace->head == NULL && trace->first_sub == NULL && trace->subs == 0 &&
 	       trace->status == NULL && trace->userdata[0] == 0 &&
 	       memcmp(&trace->attributes, &none, sizeof none) == 0;
@@ -395,7 +395,7 @@ static void signals_come_while_a_definition_waits(void)
 
 	CHILD_CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
 	CHILD_CHECK(pthread_create(&second, NULL, define_and_wait, NULL) == 0);
-	while (ct_claim_waiters() == 0)
+	while (ct_transaction_waiters() == 0)
 		(void)sched_yield();
 	CHILD_CHECK(pthread_kill(second, SIGUSR1) == 0);
 	CHILD_CHECK(pthread_join(second, &rc) == 0 && (uintptr_t)rc == CTRACE_RC_EXISTS);

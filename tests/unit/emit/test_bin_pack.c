@@ -115,11 +115,11 @@ static void nobody_asks_for_it(void **state)
 static struct ct_bin_directory *make_directory(struct fixture *f, const char *path,
 					       const struct ct_trace_info *info)
 {
-	const struct ct_bin_claim claim = { .info = info, .may_replace_own = true };
+	const struct ct_bin_open_mode mode = { .info = info, .may_replace_own = true };
 	struct ct_bin_directory *directory;
 
 	(void)f;
-	assert_int_equal(ct_bin_directory_create(path, &claim, &directory), CTRACE_OK);
+	assert_int_equal(ct_bin_directory_create(path, &mode, &directory), CTRACE_OK);
 	return directory;
 }
 

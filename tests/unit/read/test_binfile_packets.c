@@ -259,9 +259,9 @@ static void gaps_are_told(void **state)
 	ct_sources_fini(&r.sources);
 }
 
-#define CLAIMED (1u << 20)
+#define STATED (1u << 20)
 
-/* Heads one behind the other that each claim a large packet: read in time that does not grow with
+/* Heads one behind the other that each state a large packet: read in time that does not grow with
  * its square. */
 static void nested_heads_end(void **state)
 {
@@ -269,7 +269,7 @@ static void nested_heads_end(void **state)
 	struct ct_buf bytes = { 0 };
 	bool seen[COUNT];
 	struct reading r;
-	uint32_t bits = CLAIMED * 8;
+	uint32_t bits = STATED * 8;
 	FILE *file;
 
 	make(f);
@@ -277,7 +277,7 @@ static void nested_heads_end(void **state)
 	memcpy(bytes.data + 40, &bits, 4);
 	memcpy(bytes.data + 44, &bits, 4);
 	file = fopen("t.ctb/stream.0", "w");
-	for (unsigned i = 0; i < 4u * CLAIMED / CT_PACKET_HEAD; i++)
+	for (unsigned i = 0; i < 4u * STATED / CT_PACKET_HEAD; i++)
 		assert_int_equal(fwrite(bytes.data, 1, CT_PACKET_HEAD, file), CT_PACKET_HEAD);
 	assert_int_equal(fclose(file), 0);
 	read_all(seen, &r);

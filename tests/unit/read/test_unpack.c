@@ -147,8 +147,8 @@ static void too_much(void **state)
 	assert_bytes(PART, part[1], PART - 1);
 }
 
-/* What claims to become a terabyte is not tried. */
-static void a_claim(void **state)
+/* A head that states a terabyte is refused. */
+static void a_terabyte(void **state)
 {
 	static const unsigned char head[] = {
 		0x28, 0xB5, 0x2F, 0xFD, 0xE0, 0, 0, 0, 0, 0, 1, 0, 0
@@ -363,7 +363,7 @@ int test_unpack(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
-		TEST(whole_files),      TEST(too_much),           TEST(a_claim),
+		TEST(whole_files),      TEST(too_much),           TEST(a_terabyte),
 		TEST(what_is_no_trace), TEST(many_at_once),       TEST(a_damaged_frame),
 		TEST(damaged_heads),    TEST(a_file_that_is_cut), TEST(nothing_but_beginnings),
 		TEST(no_disk),          TEST(a_wrong_checksum),   TEST(flipped_bits),

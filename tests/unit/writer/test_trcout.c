@@ -265,7 +265,7 @@ static void trouble_is_told_once_a_kind_and_heals(void **state)
 static void what_is_removed_is_in_the_directory(void **state)
 {
 	char target[600], link[600], file[600];
-	int claim;
+	int lock;
 
 	(void)state;
 	(void)snprintf(target, sizeof target, "%s/elsewhere", room);
@@ -286,13 +286,13 @@ static void what_is_removed_is_in_the_directory(void **state)
 	assert_true(trcout.segment[0].number > 2);
 	assert_int_equal(access(file, F_OK), 0);
 	ct_trcout_emitter.close(output);
-	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_OK);
-	(void)close(claim);
+	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_OK);
+	(void)close(lock);
 	if (geteuid() != 0)
 		return;
 	(void)snprintf(link, sizeof link, "%s/data", room);
 	assert_int_equal(chown(link, 65534, 65534), 0);
-	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_DENIED);
+	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_DENIED);
 }
 
 int test_trcout(void)

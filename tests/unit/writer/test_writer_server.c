@@ -41,22 +41,22 @@ static void a_data_set_that_cannot_be_is_said_before_it_is_ready(void **state)
 
 static void a_data_set_has_one_writer(void **state)
 {
-	int claim;
+	int lock;
 	struct ct_trcout trcout = { .procedure = &procedure, .index = 1 };
 
 	(void)state;
-	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_OK);
+	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_OK);
 	assert_int_equal(start(), 'e');
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(result, 1);
 	assert_non_null(strstr(told, "CTR103E TRCOUT03 CANNOT BE OPENED"));
-	(void)close(claim);
+	(void)close(lock);
 	told[0] = '\0';
 	assert_int_equal(start(), 'r');
-	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_TIMED_OUT);
+	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_TIMED_OUT);
 	end();
-	assert_int_equal(ct_trcout_claim(&trcout, &claim), CTRACE_OK);
-	(void)close(claim);
+	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_OK);
+	(void)close(lock);
 }
 
 /* Who may write there could take the writer's name before it, or its lock. */

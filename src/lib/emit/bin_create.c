@@ -1,5 +1,5 @@
 /*
- * bin_claim.c - whether a BINFILE directory is begun, continued, replaced, renamed or left alone.
+ * bin_create.c - whether a BINFILE directory is begun, continued, replaced, renamed or left alone.
  *
  * Called by emit_bin.c on the thread that consumes.  Directories that another process has open are
  * never touched (bin_lock.c).
@@ -229,7 +229,7 @@ static enum ctrace_status directory_keep_beside(const struct ct_bin_directory *d
 /* There are metadata already.  This process goes on with them, replaces them, renames their
  * directory (NOT_FOUND), or leaves them alone. */
 static enum ctrace_status directory_take_over(struct ct_bin_directory *directory,
-					      const struct ct_bin_claim *claim,
+					      const struct ct_bin_open_mode *mode,
 					      const struct ct_buf *text)
 {
 	struct ct_trace_info info;
@@ -238,53 +238,53 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory *directory
 
 	if (ct_schema_parse_trace(text->data, text->size, &info, &end) != CTRACE_OK)
 		return CTRACE_TIMED_OUT;
-	if (!is_same_process(&info, claim->info)) {
-		if (!claim->may_replace_others)
+	if (!is_same_process(&info, mode->info)) {
+		if (!mode->may_replace_others)
 			return CTRACE_TIMED_OUT;
 		if (!directory_is_closed(directory, text))
 			return directory_keep_beside(directory, info.pid);
-	} else if (claim->may_continue && ct_bin_directory_is_packed(directory)) {
+	} else if (mode->may_continue && ct_bin_directory_is_packed(directory)) {
 		return CTRACE_TIMED_OUT;
-	} else if (claim->may_continue &&
+	} else if (mode->may_continue &&
 		   ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
 		status = directory_restore(directory, text, end, &info);
 		if (status == CTRACE_OK &&
 		    !ct_bin_directory_each_stream(directory, cut_to_mark, NULL))
 			status = CTRACE_OS_ERROR;
 		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
-	} else if (!claim->may_continue && !claim->may_replace_own) {
+	} else if (!mode->may_continue && !mode->may_replace_own) {
 		return CTRACE_TIMED_OUT;
-	} else if (claim->is_beside && !directory_is_closed(directory, text)) {
+	} else if (mode->is_beside && !directory_is_closed(directory, text)) {
 		/* the directory was renamed to this name because its own was wanted */
 		return CTRACE_TIMED_OUT;
 	}
-	return directory_begin(directory, claim->from);
+	return directory_begin(directory, mode->from);
 }
 
 static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *directory,
-						   const struct ct_bin_claim *claim)
+						   const struct ct_bin_open_mode *mode)
 {
 	bool has_streams = false;
 
 	if (!ct_bin_directory_each_stream(directory, ct_bin_stream_note, &has_streams))
 		return CTRACE_OS_ERROR;
 	/* Streams without metadata are unrelated files with names like ours. */
-	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, claim->from);
+	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, mode->from);
 }
 
 /* Returns NOT_FOUND when the caller should try again: the directory at path was renamed, or the
  * program closed its descriptor. */
-static enum ctrace_status directory_create(const char *path, const struct ct_bin_claim *claim,
+static enum ctrace_status directory_create(const char *path, const struct ct_bin_open_mode *mode,
 					   struct ct_bin_directory **out_directory)
 {
 	struct ct_bin_directory *directory;
-	enum ctrace_status status = ct_bin_directory_new(path, claim->info, &directory);
+	enum ctrace_status status = ct_bin_directory_new(path, mode->info, &directory);
 	struct ct_buf text;
 
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
-	directory->access = claim->access;
+	directory->access = mode->access;
 	status = ct_os_make_directory(path);
 	if (status == CTRACE_OK)
 		status = ct_bin_directory_open(directory);
@@ -292,9 +292,9 @@ static enum ctrace_status directory_create(const char *path, const struct ct_bin
 		ct_file_access_give(directory->fd, &directory->access);
 		status = ct_bin_metadata_open(directory, &text);
 		if (status == CTRACE_OK && text.size > 0)
-			status = directory_take_over(directory, claim, &text);
+			status = directory_take_over(directory, mode, &text);
 		else if (status == CTRACE_OK || status == CTRACE_NOT_FOUND)
-			status = directory_begin_in_empty(directory, claim);
+			status = directory_begin_in_empty(directory, mode);
 	}
 	ct_buf_fini(&text);
 	if (status != CTRACE_OK) {
@@ -309,13 +309,13 @@ static enum ctrace_status directory_create(const char *path, const struct ct_bin
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_claim *claim,
+enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_open_mode *mode,
 					   struct ct_bin_directory **out_directory)
 {
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 
 	for (unsigned i = 0; i < CREATE_TRIES && status == CTRACE_NOT_FOUND; i++)
-		status = directory_create(path, claim, out_directory);
+		status = directory_create(path, mode, out_directory);
 	return status;
 }
 

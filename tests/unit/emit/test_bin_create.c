@@ -1,5 +1,5 @@
 /*
- * test_bin_claim.c - whose a BINFILE directory is: continued, replaced or left alone; and what a
+ * test_bin_create.c - whose a BINFILE directory is: continued, replaced or left alone; and what a
  * crash leaves of it.
  *
  * A dead process is a real one: a child that opens the emitter, writes, and is gone without
@@ -624,7 +624,7 @@ static void refused_commit_leaves_the_old_generation(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
-int test_bin_claim(void)
+int test_bin_create(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(recovery_cuts_and_goes_on),
