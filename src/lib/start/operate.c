@@ -145,40 +145,50 @@ static void operate_trace_ct(const struct ct_message *request, struct ct_buf *ou
 
 /* ---- which it is ---- */
 
-static void operate_command(const struct ct_message *request, struct ct_buf *out)
-{
-	static const struct {
-		enum ct_verb verb;
-		void (*operate)(const struct ct_command *command, struct ct_buf *out);
-	} rows[] = {
-		{ CT_VERB_LEVEL, ct_operate_level },
-		{ CT_VERB_DEST_ADD, ct_operate_dest },
-		{ CT_VERB_DEST_REMOVE, ct_operate_dest },
-		{ CT_VERB_DEST_SET, ct_operate_dest },
-		{ CT_VERB_COMPONENT_PROPERTY, ct_operate_property },
-		{ CT_VERB_EMITTER_PROPERTY, ct_operate_property },
-		{ CT_VERB_PROPERTY_GET, ct_operate_property },
-		{ CT_VERB_FLUSH, operate_flush },
-		{ CT_VERB_ROTATE, operate_rotate },
-		{ CT_VERB_RELOAD, operate_reload },
-		{ CT_VERB_WRITER_UP, operate_writer_up },
-	};
-	struct ct_command command;
-	enum ctrace_status status = ct_command_decode(request, &command);
+/* Every request that a traced process carries out. */
+static const struct request_row {
+	enum ct_verb verb;
+	/* one of the two: with the operands decoded as a command's, or with the message */
+	void (*operate)(const struct ct_command *command, struct ct_buf *out);
+	void (*operate_message)(const struct ct_message *request, struct ct_buf *out);
+} rows[] = {
+	{ CT_VERB_LEVEL, ct_operate_level, NULL },
+	{ CT_VERB_DEST_ADD, ct_operate_dest, NULL },
+	{ CT_VERB_DEST_REMOVE, ct_operate_dest, NULL },
+	{ CT_VERB_DEST_SET, ct_operate_dest, NULL },
+	{ CT_VERB_COMPONENT_PROPERTY, ct_operate_property, NULL },
+	{ CT_VERB_EMITTER_PROPERTY, ct_operate_property, NULL },
+	{ CT_VERB_PROPERTY_GET, ct_operate_property, NULL },
+	{ CT_VERB_FLUSH, operate_flush, NULL },
+	{ CT_VERB_ROTATE, operate_rotate, NULL },
+	{ CT_VERB_RELOAD, operate_reload, NULL },
+	{ CT_VERB_WRITER_UP, operate_writer_up, NULL },
+	{ CT_VERB_TRACE_CT, NULL, operate_trace_ct },
+	{ CT_VERB_DISPLAY, NULL, ct_operate_display },
+};
 
-	if (status != CTRACE_OK) {
-		ct_answer_whole(out, request->verb, status,
-				"the command's operands are not what they may be");
+static void request_carry_out(const struct ct_message *request, struct ct_buf *out)
+{
+	const struct request_row *row = NULL;
+	struct ct_command command;
+	enum ctrace_status status;
+
+	for (size_t i = 0; row == NULL && i < CT_COUNT(rows); i++)
+		if (rows[i].verb == request->verb)
+			row = &rows[i];
+	if (row != NULL && row->operate_message != NULL) {
+		row->operate_message(request, out);
 		return;
 	}
-	for (size_t i = 0; i < CT_COUNT(rows); i++) {
-		if (rows[i].verb == command.verb) {
-			rows[i].operate(&command, out);
-			return;
-		}
-	}
-	ct_answer_whole(out, request->verb, CTRACE_UNSUPPORTED,
-			"a traced process does not carry this command out");
+	status = ct_command_decode(request, &command);
+	if (status != CTRACE_OK)
+		ct_answer_whole(out, request->verb, status,
+				"the command's operands are not what they may be");
+	else if (row == NULL)
+		ct_answer_whole(out, request->verb, CTRACE_UNSUPPORTED,
+				"a traced process does not carry this command out");
+	else
+		row->operate(&command, out);
 }
 
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user)
@@ -190,10 +200,6 @@ void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user
 	else if (ct_target_self() == NULL)
 		ct_answer_whole(out, request->verb, CTRACE_TIMED_OUT,
 				"the process is about to end");
-	else if (request->verb == CT_VERB_TRACE_CT)
-		operate_trace_ct(request, out);
-	else if (request->verb == CT_VERB_DISPLAY)
-		ct_operate_display(request, out);
 	else
-		operate_command(request, out);
+		request_carry_out(request, out);
 }
