@@ -77,11 +77,11 @@ static void take_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 	check_text(diagnostic->expected, sizeof diagnostic->expected);
 }
 
-static void forget(void *user)
+static void reset(void *user)
 {
 	struct input *input = user;
 
-	ct_registry_forget_configuration(input->target.registry);
+	ct_registry_reset_configuration(input->target.registry);
 }
 
 static unsigned count_lines(const char *text, size_t size)
@@ -100,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { .text = (const char *)data,
 			       .size = size,
 			       .lines = count_lines((const char *)data, size) };
-	struct ct_config_reader reader = { take_command, take_diagnostic, forget, &input };
+	struct ct_config_reader reader = { take_command, take_diagnostic, reset, &input };
 	struct ct_session session;
 	unsigned stopped_at = 0;
 

@@ -43,7 +43,7 @@ static void write_file(const char *name, const uint8_t *data, size_t size)
 	require(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
 }
 
-static void forget(const char *to)
+static void reset(const char *to)
 {
 	static const char *const names[] = { "t/metadata", "t/stream.0", "t", "" };
 	char path[128];
@@ -65,7 +65,7 @@ static struct ct_repair repair(const char *from, const char *to)
 
 static void leave_directory(void)
 {
-	forget(directory); /* the trace is in it, as in a copy */
+	reset(directory); /* the trace is in it, as in a copy */
 }
 
 static void enter_directory(void)
@@ -102,8 +102,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		require(second.damages == 0 && second.repaired == 0 && second.lost_classes == 0);
 		require(second.traces == 1 && second.events == first.events &&
 			second.packets >= first.packets + first.repaired);
-		forget(second_copy);
+		reset(second_copy);
 	}
-	forget(first_copy);
+	reset(first_copy);
 	return 0;
 }

@@ -259,7 +259,7 @@ void ct_guard_leave(void); /* does nothing outside sections */
 /* the thread's signal mask; inside a section, the mask before it entered */
 void ct_guard_mask(sigset_t *out_mask);
 /* in a forked child: leaves all sections of the forking thread */
-void ct_guard_forget(void);
+void ct_guard_reset(void);
 /* Called before our own output, which may raise SIGXFSZ or SIGPIPE.  Notes which of them are
  * pending already: those belong to the program.  Does nothing outside sections. */
 void ct_guard_output(void);

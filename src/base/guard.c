@@ -183,7 +183,7 @@ void ct_shield_restore(const sigset_t *lifted)
 
 /* ---- */
 
-void ct_guard_forget(void)
+void ct_guard_reset(void)
 {
 	if (ct_thread_locked == 0)
 		return;

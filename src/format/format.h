@@ -349,8 +349,8 @@ struct ct_packet_writer {
 	uint64_t sequence; /* of the next packet */
 	/* lost events of the stream so far, for the next packet; the caller sets it */
 	uint64_t lost;
-	uint64_t told;    /* lost events in the head of the last packet */
-	uint64_t last_ns; /* of the last event */
+	uint64_t reported; /* lost events in the head of the last packet */
+	uint64_t last_ns;  /* of the last event */
 	/* for the caller: all after ct_packet_end(), before it only up to packet_at; `failed`
 	 * without memory */
 	struct ct_buf packets;

@@ -163,13 +163,13 @@ uint64_t ct_packet_time(uint64_t time_ns, uint64_t previous_ns)
 
 bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head)
 {
-	bool is_first_after_losses = writer->sequence == 0 && writer->lost != writer->told;
+	bool is_first_after_losses = writer->sequence == 0 && writer->lost != writer->reported;
 
 	memcpy(head->uuid, writer->info->uuid, sizeof head->uuid);
 	head->stream_instance = writer->stream;
 	head->sequence = writer->sequence++;
-	head->discarded = is_first_after_losses ? writer->told : writer->lost;
-	writer->told = head->discarded;
+	head->discarded = is_first_after_losses ? writer->reported : writer->lost;
+	writer->reported = head->discarded;
 	return !is_first_after_losses;
 }
 
@@ -226,7 +226,7 @@ static size_t event_room(const struct ctrace_event *event)
 
 static bool packet_can_take(const struct ct_packet_writer *writer, const struct ctrace_event *event)
 {
-	return writer->in_packet && writer->lost == writer->told &&
+	return writer->in_packet && writer->lost == writer->reported &&
 	       writer->head.tid == event->tid && writer->head.pid == event->pid &&
 	       writer->packets.size - writer->packet_at + event_room(event) <= CT_PACKET_CONTENT &&
 	       ct_packet_time(event->time_ns, writer->last_ns) - writer->last_ns < FAR_NS;

@@ -51,7 +51,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 		      "What is so in this process is not known, and ITT038I does not count it as done there.  One that did not answer in time, "
 		      "because it was stopped or busy, carries the command out all the same when it goes on." },
 	[CTR014I] = { "CTR014I", WTO_REFUSED, "{}No running process has {}{}",
-		      "The nearest name that there is is told." },
+		      "The message names the nearest existing one." },
 	[CTR015I] = { "CTR015I", WTO_REFUSED, "Member {} cannot be used: {} (reason {}){}",
 		      "Nothing was done." },
 	[CTR016I] = { "CTR016I", WTO_REFUSED, "{}: {}; expected {} (reason {})",
@@ -84,7 +84,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 		      "TRCOUT{} IS FULL: {}. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
 		      "A writer says it once, when a data set without WRAP is full." },
 	[CTR102E] = { "CTR102E", WTO_DONE, "TRCOUT{} CANNOT BE WRITTEN: {}",
-		      "A writer says it once for each kind of trouble, and tries again and again." },
+		      "A writer reports each kind of error once, and tries again." },
 	[CTR103E] = { "CTR103E", WTO_DONE, "TRCOUT{} CANNOT BE OPENED: {}: {}",
 		      "The writer has not started." },
 	[CTR104E] = { "CTR104E", WTO_DONE, "NO THREAD FOR A TRCOUT",

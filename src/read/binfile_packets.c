@@ -60,12 +60,12 @@ void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sourc
 }
 
 static void report_gap(const struct ct_binfile_packets *packets, struct ct_sources *sources,
-		       const struct ct_packet_head *next, uint64_t at, enum ct_trouble trouble,
+		       const struct ct_packet_head *next, uint64_t at, enum ct_note_kind kind,
 		       uint64_t events)
 {
 	char message[64] = "packets are missing before this";
 	struct ct_read_note note = {
-		.trouble = trouble,
+		.kind = kind,
 		.path = packets->file.source->path,
 		.offset = at,
 		.events = events,
@@ -75,7 +75,7 @@ static void report_gap(const struct ct_binfile_packets *packets, struct ct_sourc
 		.message = message,
 	};
 
-	if (trouble == CT_TROUBLE_LOST)
+	if (kind == CT_NOTE_LOST)
 		ct_source_lost_text(message, sizeof message, events);
 	ct_sources_note(sources, &note);
 }
@@ -86,10 +86,10 @@ static void report_gaps(const struct ct_binfile_packets *packets, struct ct_sour
 	if (!packets->has_head)
 		return;
 	if (head->discarded > packets->head.discarded)
-		report_gap(packets, sources, head, at, CT_TROUBLE_LOST,
+		report_gap(packets, sources, head, at, CT_NOTE_LOST,
 			   head->discarded - packets->head.discarded);
 	if (head->sequence > packets->head.sequence + 1)
-		report_gap(packets, sources, head, at, CT_TROUBLE_MISSING,
+		report_gap(packets, sources, head, at, CT_NOTE_MISSING,
 			   head->sequence - packets->head.sequence - 1);
 }
 

@@ -176,7 +176,7 @@ static void report_shortage(const struct check *check, const struct shortage *sh
 {
 	bool is_unread = shortage->size == 0;
 	char message[96], *path;
-	struct ct_read_note note = { .trouble = is_unread ? CT_TROUBLE_UNREAD : CT_TROUBLE_DAMAGE,
+	struct ct_read_note note = { .kind = is_unread ? CT_NOTE_UNREAD : CT_NOTE_DAMAGE,
 				     .offset = shortage->size,
 				     .bytes = is_unread ? 0 : shortage->wanted - shortage->size,
 				     .message = message };

@@ -25,18 +25,18 @@ struct ct_read_totals {
 	/* of these: traces, directories and stream files of which nothing was read */
 	uint64_t unread;
 };
-enum ct_trouble {
-	CT_TROUBLE_DAMAGE, /* bytes that could not be read */
+enum ct_note_kind {
+	CT_NOTE_DAMAGE, /* bytes that could not be read */
 	/* a trace, directory or stream file of which nothing is read */
-	CT_TROUBLE_UNREAD,
-	CT_TROUBLE_LOST,    /* events were lost before they were written */
-	CT_TROUBLE_MISSING, /* packets are missing */
-	CT_TROUBLE_UNKNOWN, /* third-party: a part that ctrace cannot read */
+	CT_NOTE_UNREAD,
+	CT_NOTE_LOST,    /* events were lost before they were written */
+	CT_NOTE_MISSING, /* packets are missing */
+	CT_NOTE_UNKNOWN, /* third-party: a part that ctrace cannot read */
 	/* no damage: the wall clock of the traced machine was set */
-	CT_TROUBLE_CLOCK
+	CT_NOTE_CLOCK
 };
 struct ct_read_note {
-	enum ct_trouble trouble;
+	enum ct_note_kind kind;
 	const char *path;
 	uint64_t offset; /* in the file */
 	uint64_t bytes;  /* damaged */

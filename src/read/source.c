@@ -247,19 +247,19 @@ enum ct_filter_result ct_sources_class(const struct ct_sources *sources,
 
 void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note)
 {
-	switch (note->trouble) {
-	case CT_TROUBLE_LOST:
+	switch (note->kind) {
+	case CT_NOTE_LOST:
 		sources->totals.discarded += note->events;
 		break;
-	case CT_TROUBLE_UNREAD:
-	case CT_TROUBLE_DAMAGE:
-	case CT_TROUBLE_MISSING:
-		sources->totals.unread += note->trouble == CT_TROUBLE_UNREAD;
+	case CT_NOTE_UNREAD:
+	case CT_NOTE_DAMAGE:
+	case CT_NOTE_MISSING:
+		sources->totals.unread += note->kind == CT_NOTE_UNREAD;
 		sources->totals.damages++;
 		sources->totals.damaged_bytes += note->bytes;
 		break;
-	case CT_TROUBLE_UNKNOWN:
-	case CT_TROUBLE_CLOCK:
+	case CT_NOTE_UNKNOWN:
+	case CT_NOTE_CLOCK:
 		break;
 	}
 	if (sources->report != NULL)
@@ -269,7 +269,7 @@ void ct_sources_note(struct ct_sources *sources, const struct ct_read_note *note
 void ct_sources_damage(struct ct_sources *sources, const char *path, uint64_t offset,
 		       uint64_t bytes, const char *message)
 {
-	struct ct_read_note note = { .trouble = CT_TROUBLE_DAMAGE,
+	struct ct_read_note note = { .kind = CT_NOTE_DAMAGE,
 				     .path = path,
 				     .offset = offset,
 				     .bytes = bytes,
@@ -283,7 +283,7 @@ void ct_sources_clock(struct ct_sources *sources, const char *path,
 		      const struct ct_clock_step *step)
 {
 	struct ct_buf text;
-	struct ct_read_note note = { .trouble = CT_TROUBLE_CLOCK,
+	struct ct_read_note note = { .kind = CT_NOTE_CLOCK,
 				     .path = path,
 				     .from_ns = step->at_ns,
 				     .to_ns = step->at_ns,
@@ -323,7 +323,7 @@ void ct_source_lost_text(char *out, size_t size, uint64_t events)
 /* Reports a trace or directory that cannot be read, so the output lacks its events. */
 static void report_unread(struct ct_sources *sources, const char *path, const char *why)
 {
-	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD, .path = path, .message = why };
+	struct ct_read_note note = { .kind = CT_NOTE_UNREAD, .path = path, .message = why };
 
 	ct_sources_note(sources, &note);
 }

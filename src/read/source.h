@@ -147,8 +147,8 @@ enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *dir
 
 /* ---- closing_mark.c */
 /* Reports the stream files of a closed trace (all, or only the named one) that are shorter than the
- * closing mark in the metadata counts.  A missing or empty file is CT_TROUBLE_UNREAD; a file that
- * ends between two packets is CT_TROUBLE_DAMAGE.  Reports nothing when there is no mark, when the
+ * closing mark in the metadata counts.  A missing or empty file is CT_NOTE_UNREAD; a file that
+ * ends between two packets is CT_NOTE_DAMAGE.  Reports nothing when there is no mark, when the
  * trace was continued behind it, or while its process replaces the directory.  uuid: of the
  * trace. */
 void ct_closing_mark_check(const char *directory, const char *only, const uint8_t uuid[16],

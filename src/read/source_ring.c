@@ -464,7 +464,7 @@ static enum ctrace_status ring_add(struct ct_sources *sources, struct process *p
 static void report_ring(struct ct_sources *sources, const struct process *process, uint32_t index,
 			enum ctrace_status status)
 {
-	struct ct_read_note note = { .trouble = CT_TROUBLE_UNREAD };
+	struct ct_read_note note = { .kind = CT_NOTE_UNREAD };
 	char message[CT_UNREADABLE_SIZE];
 	char *path;
 
@@ -473,7 +473,7 @@ static void report_ring(struct ct_sources *sources, const struct process *proces
 	note.path = path;
 	note.message = ct_path_unreadable(path, message);
 	if (note.message == NULL) {
-		note.trouble = status == CTRACE_DAMAGED ? CT_TROUBLE_DAMAGE : CT_TROUBLE_UNREAD;
+		note.kind = status == CTRACE_DAMAGED ? CT_NOTE_DAMAGE : CT_NOTE_UNREAD;
 		note.message = ctrace_status_text(status);
 	}
 	ct_sources_note(sources, &note);
@@ -521,7 +521,7 @@ static void report_lost(struct ct_sources *sources, const struct process *proces
 {
 	char message[64];
 	struct ct_read_note note = {
-		.trouble = CT_TROUBLE_LOST,
+		.kind = CT_NOTE_LOST,
 		.path = process->session.path,
 		.events = events,
 		.source_process = process->source_process,

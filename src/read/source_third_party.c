@@ -158,8 +158,8 @@ static enum ct_third_party_result items_finish(struct third_party_source *third_
 	event->traced.item_count = items->count;
 	third_party->names.items = items->names;
 	third_party->names.item_count = items->count;
-	if (items->is_cut && !packets->trace->has_told_cut) {
-		packets->trace->has_told_cut = true;
+	if (items->is_cut && !packets->trace->has_reported_cut) {
+		packets->trace->has_reported_cut = true;
 		ct_third_party_tell(
 			sources, third_party->base.path,
 			"events of more than 4096 items, or with one of more than 65536 bytes: the rest of them is left out");

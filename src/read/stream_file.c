@@ -79,7 +79,7 @@ static void report_failure(struct ct_stream_file *file, struct ct_sources *sourc
 	char message[128], reason[96];
 	/* A file that was never opened is missing entirely. */
 	bool is_unread = errno == EACCES || file->size == 0;
-	struct ct_read_note note = { .trouble = is_unread ? CT_TROUBLE_UNREAD : CT_TROUBLE_DAMAGE,
+	struct ct_read_note note = { .kind = is_unread ? CT_NOTE_UNREAD : CT_NOTE_DAMAGE,
 				     .path = file->source->path,
 				     .offset = at,
 				     .message = message };
@@ -214,7 +214,7 @@ static enum ctrace_status window_read(struct ct_stream_file *file, struct ct_sou
 {
 	if (!window_reserve(file, sources, window_capacity(fd, at, size)))
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	size = size <= file->glance ? file->glance : file->capacity;
+	size = size <= file->read_size ? file->read_size : file->capacity;
 	file->asked += size;
 	return ct_os_read_at(fd, file->window, size, at, &file->window_size);
 }

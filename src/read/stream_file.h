@@ -23,7 +23,7 @@ struct ct_stream_file {
 	struct ct_source *source; /* owner of the path and holder of the window */
 	bool may_be_packed;       /* the file may be, or become, compressed */
 	/* bytes to read when no more are asked for; 0: fill the window */
-	size_t glance;
+	size_t read_size;
 	/* at the first opening; 0: not opened yet, or empty */
 	uint64_t size;
 	uint64_t asked;        /* bytes read in all: the cost of reading the file */

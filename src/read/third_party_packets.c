@@ -24,7 +24,7 @@ void ct_third_party_packets_init(struct ct_third_party_packets *packets,
 {
 	*packets = (struct ct_third_party_packets){ .trace = trace };
 	ct_stream_file_init(&packets->file, source, false);
-	packets->file.glance = HEAD_WINDOW; /* until the first wanted packet */
+	packets->file.read_size = HEAD_WINDOW; /* until the first wanted packet */
 }
 
 void ct_third_party_packets_fini(struct ct_third_party_packets *packets)
@@ -237,21 +237,21 @@ void ct_third_party_packets_skip(struct ct_third_party_packets *packets, struct 
 }
 
 static void report_gap(struct ct_third_party_packets *packets, struct ct_sources *sources,
-		       enum ct_trouble trouble, uint64_t events, uint64_t from_ns)
+		       enum ct_note_kind kind, uint64_t events, uint64_t from_ns)
 {
 	char message[64] = "packets are missing before this";
 	struct ct_read_note note = {
-		.trouble = trouble,
+		.kind = kind,
 		.path = packets->file.source->path,
 		.offset = packets->packet_at,
 		.events = events,
 		.from_ns = from_ns,
-		.to_ns = trouble == CT_TROUBLE_LOST ? packets->end_ns : packets->begin_ns,
+		.to_ns = kind == CT_NOTE_LOST ? packets->end_ns : packets->begin_ns,
 		.source_process = packets->trace->source_process,
 		.message = message,
 	};
 
-	if (trouble == CT_TROUBLE_LOST)
+	if (kind == CT_NOTE_LOST)
 		ct_source_lost_text(message, sizeof message, events);
 	ct_sources_note(sources, &note);
 }
@@ -267,12 +267,12 @@ static void report_gaps(struct ct_third_party_packets *packets, struct ct_source
 			(!has_sequence || sequence == 0);
 
 	if (has_sequence && packets->has_sequence && sequence > packets->sequence + 1)
-		report_gap(packets, sources, CT_TROUBLE_MISSING, sequence - packets->sequence - 1,
+		report_gap(packets, sources, CT_NOTE_MISSING, sequence - packets->sequence - 1,
 			   from_ns);
 	if (ct_third_party_has(decoder, CT_ROLE_DISCARDED)) {
 		if ((packets->has_discarded || is_first) && discarded > packets->discarded)
-			report_gap(packets, sources, CT_TROUBLE_LOST,
-				   discarded - packets->discarded, from_ns);
+			report_gap(packets, sources, CT_NOTE_LOST, discarded - packets->discarded,
+				   from_ns);
 		packets->discarded = discarded;
 		packets->has_discarded = true;
 	}
@@ -363,7 +363,7 @@ bool ct_third_party_packets_next(struct ct_third_party_packets *packets, struct 
 	    packets->end_ns < sources->since_ns)
 		packets->at = packets->content;
 	else
-		packets->file.glance = CT_STREAM_WINDOW;
+		packets->file.read_size = CT_STREAM_WINDOW;
 	return true;
 }
 

@@ -35,7 +35,7 @@ struct ct_third_party_trace {
 	bool has_magic; /* packets begin with it */
 	bool has_uuid;  /* and with the UUID behind it */
 	unsigned char begin[20];
-	bool has_told_cut;
+	bool has_reported_cut;
 	const struct ct_source_process *source_process;
 	struct ct_third_party_process *processes;
 	uint32_t process_count;

@@ -34,9 +34,7 @@ struct diagnostics {
 
 void ct_third_party_tell(struct ct_sources *sources, const char *path, const char *message)
 {
-	struct ct_read_note note = { .trouble = CT_TROUBLE_UNKNOWN,
-				     .path = path,
-				     .message = message };
+	struct ct_read_note note = { .kind = CT_NOTE_UNKNOWN, .path = path, .message = message };
 
 	ct_sources_note(sources, &note);
 }

@@ -296,7 +296,7 @@ void ct_session_close(struct ct_session *session, bool remove_directory)
 	if (strcmp(own_path, session->path) == 0)
 		own_path[0] = '\0';
 	if (session->has_lock)
-		ct_session_forget_lock(session);
+		ct_session_reset_lock(session);
 	ct_os_close_file(&session->file_fd, &session->file_id);
 	ct_os_close_file(&session->directory_fd, &session->directory_id);
 	ct_session_init(session);

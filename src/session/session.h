@@ -390,7 +390,7 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 				   const char *name, bool want_lock) CT_MUST_USE;
 /* In a forked child: closes the descriptors of sessions that the parent has locked.  Otherwise the
  * child would keep the locks. */
-void ct_session_forget_loaded(void);
+void ct_session_reset_loaded(void);
 /* Reads the identity of another process from the head of its file, without a lock. jobname is
  * always terminated. */
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name,

@@ -207,21 +207,21 @@ static void held_note(const struct ct_session *session)
 						 __ATOMIC_RELAXED))
 			continue;
 		held[i].id = session->file_id;
-		/* Publish: pairs with the acquire load in ct_session_forget_loaded(), which then
+		/* Publish: pairs with the acquire load in ct_session_reset_loaded(), which then
 		 * sees the identity too. */
 		__atomic_store_n(&held[i].fd, session->file_fd, __ATOMIC_RELEASE);
 		return;
 	}
 }
 
-void ct_session_forget_lock(const struct ct_session *session)
+void ct_session_reset_lock(const struct ct_session *session)
 {
 	for (uint32_t i = 0; i < HELD_LIMIT; i++)
 		if (__atomic_load_n(&held[i].fd, __ATOMIC_RELAXED) == session->file_fd)
 			__atomic_store_n(&held[i].fd, 0, __ATOMIC_RELEASE);
 }
 
-void ct_session_forget_loaded(void)
+void ct_session_reset_loaded(void)
 {
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		int fd = __atomic_load_n(&held[i].fd, __ATOMIC_ACQUIRE);

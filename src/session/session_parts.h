@@ -66,6 +66,6 @@ void ct_session_guard_directory(const struct ct_session *session);
 
 /* ---- session_load.c */
 /* Removes the lock from the list of a recoverer's locks, before its file is closed. */
-void ct_session_forget_lock(const struct ct_session *session);
+void ct_session_reset_lock(const struct ct_session *session);
 
 #endif

@@ -139,36 +139,36 @@ static struct ct_span line_next_word(struct ct_span *line)
 }
 
 /* The result of a command that runs in a process of its own. */
-struct told {
+struct reported {
 	unsigned prompted;
 	struct wto wto;
 };
-_Static_assert(sizeof(struct told) <= 4096, "one write to a pipe, as a whole");
+_Static_assert(sizeof(struct reported) <= 4096, "one write to a pipe, as a whole");
 
 static void command_run_and_report(struct dialogue *dialogue, const char *line, size_t size,
-				   int told_fd)
+				   int report_fd)
 {
-	struct told told;
+	struct reported reported;
 
 	(void)signal(SIGINT, SIG_DFL);
 	ct_operator_run(dialogue, line, size);
 	fflush(stdout);
-	told = (struct told){ .prompted = dialogue->prompted, .wto = dialogue->wto };
-	(void)!write(told_fd, &told, sizeof told);
+	reported = (struct reported){ .prompted = dialogue->prompted, .wto = dialogue->wto };
+	(void)!write(report_fd, &reported, sizeof reported);
 	/* not exit(): history, editor and what stdout has to say of its end are the console's */
 	_exit(0);
 }
 
-static void command_wait(struct dialogue *dialogue, pid_t child, int told_fd)
+static void command_wait(struct dialogue *dialogue, pid_t child, int report_fd)
 {
-	struct told told;
+	struct reported reported;
 	int status = 0;
 
 	/* A result, or the end of the command, ends the read: processes that the command
 	 * started, as a writer, do not inherit the pipe. */
-	if (read(told_fd, &told, sizeof told) == (ssize_t)sizeof told) {
-		dialogue->prompted = told.prompted;
-		dialogue->wto = told.wto;
+	if (read(report_fd, &reported, sizeof reported) == (ssize_t)sizeof reported) {
+		dialogue->prompted = reported.prompted;
+		dialogue->wto = reported.wto;
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;

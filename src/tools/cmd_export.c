@@ -96,7 +96,7 @@ static void export_note_lost(const struct ct_read_note *note, void *user)
 {
 	struct exporting *verb = user;
 
-	if (note->trouble == CT_TROUBLE_LOST && verb->self != NULL && verb->exporter->lost != NULL)
+	if (note->kind == CT_NOTE_LOST && verb->self != NULL && verb->exporter->lost != NULL)
 		verb->exporter->lost(verb->self, note);
 }
 

@@ -30,7 +30,7 @@ struct arguments {
 
 /* ---- the command line ---- */
 
-/* An error in a command is to be told as such, and not as a trace that is missing. */
+/* An error in a command is reported as such, and not as a missing trace. */
 static bool word_is_command(const char *word)
 {
 	return ct_ipcs_is_command(word) ||

@@ -112,7 +112,7 @@ static bool run_is_apart(const struct repair_run *run)
 		const char *why = NULL;
 
 		if (from == NULL)
-			continue; /* that is told when it is read */
+			continue; /* reading it reports that */
 		path_keep_directory(from);
 		if (path_is_within(to, from))
 			why = "the output is inside the input";

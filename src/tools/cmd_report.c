@@ -64,7 +64,7 @@ static bool output_is_stdout(const struct verb *verb)
 	return strcmp(verb->output, "-") == 0;
 }
 
-/* Before anything is read: a name that cannot be had is told at once. */
+/* Runs before anything is read, so that an unusable name is reported at once. */
 static bool output_open(struct verb *verb)
 {
 	int copy;

@@ -665,7 +665,7 @@ int cmd_show(int argc, char **argv)
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100 && duration > 2ms': ctrace-filter(7)."
 		       "  PATH is a trace or one of its stream files, a process directory, or a directory of these; PID a traced process, of which"
 		       " what no destination has yet is shown.  Without any: all processes of yours, live and dead."
-		       "  Damage and losses are told on standard error.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
+		       "  Standard error reports damage and losses.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
 		       " 2 usage, a part that"
 		       " could not be read, no memory, or the output cannot be written.",
 	};

@@ -65,8 +65,8 @@ struct tail {
 	bool has_failed;           /* a process could not be read */
 	bool has_lost_lines;       /* that were to be printed first */
 	struct line_store history; /* the last lines, while catching up */
-	uint64_t told_missed;      /* bytes */
-	uint64_t told_at_ns;
+	uint64_t reported_missed;  /* bytes */
+	uint64_t reported_at_ns;
 };
 
 static void tail_report(const char *path, uint64_t offset, const char *message, void *user)
@@ -145,7 +145,7 @@ static const struct ct_read_event *event_event(struct tail *tail, const struct c
 					       const struct ct_live_who *who)
 {
 	tail->source_process = (struct ct_source_process){
-		.index = who->pid, /* spans of several processes are told apart by it */
+		.index = who->pid, /* spans of several processes are distinguished by it */
 		.path = "",
 		.host = who->host,
 		.program = who->program,
@@ -212,12 +212,12 @@ static void report_missed(struct tail *tail, bool is_end)
 	struct ct_live_totals totals;
 
 	ct_live_count(tail->live, &totals);
-	if (totals.missed_bytes != tail->told_missed &&
-	    (is_end || now_ns - tail->told_at_ns >= NS_PER_SECOND)) {
+	if (totals.missed_bytes != tail->reported_missed &&
+	    (is_end || now_ns - tail->reported_at_ns >= NS_PER_SECOND)) {
 		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes went by too fast to be shown\n",
-			totals.missed_bytes - tail->told_missed);
-		tail->told_missed = totals.missed_bytes;
-		tail->told_at_ns = now_ns;
+			totals.missed_bytes - tail->reported_missed);
+		tail->reported_missed = totals.missed_bytes;
+		tail->reported_at_ns = now_ns;
 	}
 	if (is_end && totals.damaged_bytes != 0)
 		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes were damaged\n",
@@ -477,7 +477,7 @@ int cmd_tail(int argc, char **argv)
 		.doc = "Print events of all your processes, or of one, as they are traced, until interrupted."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
 		       "  The processes are not disturbed, and what they trace goes to its destinations as ever."
-		       "  Losses are told on standard error.  Exit status: 0, also when interrupted; 1 a process cannot be"
+		       "  Standard error reports losses.  Exit status: 0, also when interrupted; 1 a process cannot be"
 		       " followed; 2 usage, no memory, the run directory is refused, or the output cannot be written.",
 	};
 	struct tail tail = { .shown = 0 };

@@ -379,7 +379,7 @@ static void output_note_place(const struct output *output)
 		memcpy(place->path, output->directory->path, strlen(output->directory->path) + 1);
 	place->offset = output->directory->metadata_size;
 	place->extra = 1;
-	place->lost = output->directory->lost_told;
+	place->lost = output->directory->lost_reported;
 }
 
 /* Continues the trace in the newest segment.  The new directory is committed before it holds an

@@ -20,7 +20,7 @@ static struct ctrace_tracer jobs = CTRACE_TRACER("shop.jobs");
 static void process(uint32_t number)
 {
 	static const char *const names[] = { "ADA", "GRACE", "ALAN", "KATHERINE" };
-	const struct timespec moment = { .tv_nsec = 2000000 };
+	const struct timespec time_bound = { .tv_nsec = 2000000 };
 	char record[40];
 
 	CTRACE(&order, CTRACE_INFO, 10, CTRACE_U32(number));
@@ -29,7 +29,7 @@ static void process(uint32_t number)
 	snprintf(record, sizeof record, "%06u%-12s%c%c%07u%4s", number, names[number % 4],
 		 number % 3 == 0 ? 'A' : 'C', number % 2 == 0 ? '+' : '-', number * 150, "");
 	if (number % 10 == 7)
-		(void)nanosleep(&moment, NULL);
+		(void)nanosleep(&time_bound, NULL);
 	CTRACE(&order, CTRACE_INFO, 30, CTRACE_BIN(record, 31), CTRACE_I32(-(int32_t)number));
 	CTRACE(&order, CTRACE_INFO, 21);
 	if (number % 10 == 0)

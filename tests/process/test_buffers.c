@@ -28,7 +28,7 @@ static uint64_t start_trace(const char *name, uint8_t wtrmode)
 	register_routine("BUFSS");
 	REQUIRE(DEFINE(.name = name, .startnam = "BUFSS", .wtr = CTRACE_YES, .wtrmode = wtrmode) ==
 		CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	REQUIRE(TRACE_CT(.name = name, .state = CTRACE_CT_ON) == CTRACE_RC_OK);
 	REQUIRE(call_count == 1);
 	return calls[0].ctss.token;

@@ -72,7 +72,7 @@ static void parent_and_child_have_files_of_their_own(void **state)
 	scenario_end();
 }
 
-static void *trace_until_told(void *argument)
+static void *trace_until_reported(void *argument)
 {
 	unsigned kind = (unsigned)(uintptr_t)argument;
 	uint64_t i = 0;
@@ -88,8 +88,8 @@ static void fork_storm(void)
 	pthread_t threads[3];
 
 	for (uintptr_t i = 0; i < 3; i++)
-		REQUIRE(pthread_create(&threads[i], NULL, trace_until_told, (void *)(300 + i)) ==
-			0);
+		REQUIRE(pthread_create(&threads[i], NULL, trace_until_reported,
+				       (void *)(300 + i)) == 0);
 	for (unsigned i = 0; i < 200; i++) {
 		pid_t pid = fork();
 

@@ -43,10 +43,10 @@ static int64_t wall_ns(void)
 
 /* The wall clock before and after each event, and by how much it was shifted: number[0] is for the
  * test. */
-struct moment {
+struct time_bound {
 	int64_t before, after, shift;
 };
-static struct moment (*moments)[PHASES * EVENTS]; /* [THREADS] */
+static struct time_bound (*moments)[PHASES * EVENTS]; /* [THREADS] */
 
 static struct ctrace_tracer tracer = CTRACE_TRACER("clock");
 static pthread_barrier_t barrier;
@@ -55,12 +55,12 @@ static int64_t steps[PHASES]; /* before each phase */
 static void trace_phase(unsigned thread, unsigned phase)
 {
 	for (unsigned i = phase * EVENTS; i < (phase + 1) * EVENTS; i++) {
-		struct moment *moment = &moments[thread][i];
+		struct time_bound *time_bound = &moments[thread][i];
 
-		moment->shift = shift_ns;
-		moment->before = wall_ns();
+		time_bound->shift = shift_ns;
+		time_bound->before = wall_ns();
 		CTRACE(&tracer, CTRACE_FATAL, thread + 1, CTRACE_U64(i + 1));
-		moment->after = wall_ns();
+		time_bound->after = wall_ns();
 	}
 }
 
@@ -129,16 +129,16 @@ static void check_order(unsigned thread, unsigned number)
 
 static void check_event(unsigned thread, unsigned number, int64_t time_ns)
 {
-	const struct moment *moment;
+	const struct time_bound *time_bound;
 
 	check_order(thread, number);
-	moment = &moments[thread - 1][number - 1];
+	time_bound = &moments[thread - 1][number - 1];
 	time_ns -= check.ahead[(number - 1) / EVENTS];
-	if (time_ns >= moment->before - MS - check.slack && time_ns <= moment->after + MS)
+	if (time_ns >= time_bound->before - MS - check.slack && time_ns <= time_bound->after + MS)
 		return;
 	if (check.bad_date++ == 0)
 		print_message("event %u of thread %u is off by %" PRId64 " ns\n", number, thread,
-			      time_ns - moment->before);
+			      time_ns - time_bound->before);
 }
 
 /* "2026/11/22 15:12:27.993 1 17" */

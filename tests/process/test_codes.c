@@ -251,7 +251,7 @@ static void define_twice(void)
 	REQUIRE(DEFINE(.name = "CODES", .startnam = "CODESSS", .head = YES, .headopts = YES,
 		       .minops = "LEAST") == CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "CODES", .sub = "SUBA", .startnam = "CODESSS") == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	REQUIRE(DEFINE(.name = "CODES", .startnam = "CODESSS", .fmttab = "OTHER",
 		       .minops = "OTHER") == CTRACE_RC_EXISTS);
 	REQUIRE(outcome.rc == CTRACE_RC_EXISTS && outcome.rsncode == 0 && outcome.abend == 0 &&
@@ -518,7 +518,7 @@ static void preset_that_is_damaged(void)
 	check_that_define_takes_it();
 }
 
-static void forget_parmlib(void)
+static void reset_parmlib(void)
 {
 	REQUIRE(unsetenv("CTRACE_PARMLIB") == 0);
 }
@@ -839,7 +839,7 @@ static const struct row rows[] = {
 	REFUSED("1F: the member may not be read", CTRACE_RSN_MEMBER_NOT_READABLE,
 		.prepare = make_it_nobodys, .member = "TRACEOPTS ON", .define = { CODES_PARM }),
 	REFUSED("20: CTRACE_PARMLIB is not set", CTRACE_RSN_MEMBER_ALLOCATION,
-		.prepare = forget_parmlib, .define = { CODES_PARM }),
+		.prepare = reset_parmlib, .define = { CODES_PARM }),
 	REFUSED("20: CTRACE_PARMLIB has no directory", CTRACE_RSN_MEMBER_ALLOCATION,
 		.prepare = name_directories_that_are_not_there, .define = { CODES_PARM }),
 	REFUSED("21: ASID in the member has five digits", CTRACE_RSN_ASID_TOO_LONG,

@@ -51,7 +51,7 @@ static void a_trace_can_be_for_some_address_spaces_only(void)
 
 	/* OFF clears them. */
 	REQUIRE(FILTER(.asid = "FFFE", .jobname = "OTHER") == CTRACE_RC_OK && is_filtered(true));
-	forget_calls();
+	reset_calls();
 	REQUIRE(TURN("FILTER", NULL, CTRACE_CT_OFF) == CTRACE_RC_OK);
 	REQUIRE(calls[0].ctss.asid_count == 0 && calls[0].ctss.jobname_count == 0 &&
 		only_call("FILTER", STOP, OFF));
@@ -239,7 +239,7 @@ static void what_fails_of_a_member_is_named_with_its_place(void)
 	REQUIRE(DEFINE(.name = "PART", .sub = "A", .startnam = "PARTSS") == CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "PART", .sub = "B", .startnam = "PARTSS") == CTRACE_RC_OK);
 	REQUIRE(TURN("PART", "A", CTRACE_CT_ON) == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	/* A is on and has MOD=NO; the head has no options. */
 	expect_refusal_at("CT82", "TRACEOPTS\n\n   SUB(A) ON\n", CTRACE_RSN_NOT_MODIFIABLE,
 			  "CT82:3:4: ");
@@ -397,7 +397,7 @@ static bool has_writer(const char *writer)
 	bool is_so = call_count == 1 && HOLDS(calls[0].ctss.writer, writer) &&
 		     strcmp(shown("WRITER", NULL)->writer, writer) == 0;
 
-	forget_calls();
+	reset_calls();
 	return is_so;
 }
 
@@ -466,7 +466,7 @@ static void a_display_routine_corrects_what_is_shown(void)
 
 		shown_flag = cases[i].flag;
 		shown_rc = cases[i].rc;
-		forget_calls();
+		reset_calls();
 		display = shown("SHOW", NULL);
 		REQUIRE(display->mode == cases[i].mode &&
 			strcmp(display->options, cases[i].options) == 0);

@@ -162,7 +162,7 @@ static void a_routine_that_refuses_undoes_the_define(void)
 		ctrace_enabled(tracer, CTRACE_DEBUG));
 	REQUIRE(ctrace_level_get("APPXYZ", &level) == CTRACE_OK && level == CTRACE_DEBUG);
 	answer = NULL;
-	forget_calls();
+	reset_calls();
 	REQUIRE(define_appxyz(userdata) == CTRACE_RC_OK &&
 		memcmp(calls[0].ctss.userdata, "as it was before", 16) == 0);
 }
@@ -320,7 +320,7 @@ static void delete_stops_what_is_active_deepest_first(void)
 	REQUIRE(DEFINE(.name = "TREE", .sub = "A.B", .startnam = "TREESS", .parm = "CTON") ==
 		CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "TREE", .sub = "A.OFF", .startnam = "TREESS") == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	REQUIRE(DELETE(.name = "TREE", .delsubs = YES) == CTRACE_RC_OK);
 	REQUIRE(call_count == 3);
 	REQUIRE(was_called(0, "TREE.A.B", STOP, OFF) && was_called(1, "TREE.A", STOP, OFF) &&
@@ -352,7 +352,7 @@ static uint32_t refuse_to_stop(struct ctrace_ctss *ctss)
 	return ctss->flags == STOP ? 12 : 0;
 }
 
-static void a_stop_that_fails_at_delete_is_told_and_keeps_nothing(void)
+static void a_stop_that_fails_at_delete_is_reported_and_keeps_nothing(void)
 {
 	register_routine("TREESS");
 	answer = refuse_to_stop;
@@ -401,7 +401,7 @@ static const struct test_row rows[] = {
 	TEST(a_preset_counts_instead_of_the_member),
 	TEST(delete_stops_what_is_active_deepest_first),
 	TEST(delete_leaves_what_is_beside_it),
-	TEST(a_stop_that_fails_at_delete_is_told_and_keeps_nothing),
+	TEST(a_stop_that_fails_at_delete_is_reported_and_keeps_nothing),
 	TEST(errno_is_kept),
 };
 

@@ -143,7 +143,7 @@ static void define_and_expect(const char *name, const char *parm, uint32_t level
 		shown(name, NULL)->mode == (level == CTRACE_LEVEL_NONE ? OFF : ON));
 	REQUIRE(DELETE(.name = name) == CTRACE_RC_OK);
 	REQUIRE(level_of(name) == before);
-	forget_calls();
+	reset_calls();
 }
 
 #define FIRST_CONFIG \
@@ -187,7 +187,7 @@ static void a_preset_goes_before_what_was_set(void)
 	REQUIRE(DEFINE(.name = "PARENT", .startnam = "FIRSTSS", HEAD_KEYWORDS) == CTRACE_RC_OK);
 	REQUIRE(TRACE_CT(.name = "PARENT", .parm = "CTPUT") == CTRACE_RC_OK);
 	REQUIRE(ctrace_level_set("PARENT.SUBA", CTRACE_ERROR) == CTRACE_OK);
-	forget_calls();
+	reset_calls();
 	REQUIRE(DEFINE(.name = "PARENT", .sub = "SUBA", .startnam = "FIRSTSS") == CTRACE_RC_OK);
 	REQUIRE(has_options(&calls[0].ctss, "PRESET") && only_call("PARENT.SUBA", START, ON));
 	REQUIRE(level_of("PARENT.SUBA") == CTRACE_DEBUG);
@@ -302,10 +302,10 @@ static void a_level_switches_off_what_is_filtered_out(void)
 		CTRACE_RC_OK);
 	REQUIRE(TRACE_CT(.name = "LEVEL", .state = CTRACE_CT_ON, .asid = "FFFE") == CTRACE_RC_OK &&
 		!records("LEVEL", NULL));
-	forget_calls();
+	reset_calls();
 	REQUIRE(ctrace_level_set("LEVEL", CTRACE_INFO) == CTRACE_OK && !records("LEVEL", NULL));
 	REQUIRE(shown("LEVEL", NULL)->mode == ON && shown("LEVEL", NULL)->is_filtered);
-	forget_calls();
+	reset_calls();
 	REQUIRE(ctrace_level_set("LEVEL", CTRACE_LEVEL_NONE) == CTRACE_OK &&
 		only_call("LEVEL", STOP, OFF));
 	REQUIRE(shown("LEVEL", NULL)->mode == OFF && shown("LEVEL", NULL)->asid_count == 0);
@@ -335,7 +335,7 @@ static void a_level_that_the_routine_refuses_goes_back(void)
 	REQUIRE(strcmp(shown("LEVEL", NULL)->options, "X") == 0);
 	/* Who can be switched again is. */
 	answer = NULL;
-	forget_calls();
+	reset_calls();
 	REQUIRE(ctrace_level_set("LEVEL", CTRACE_LEVEL_NONE) == CTRACE_OK &&
 		only_call("LEVEL", STOP, OFF));
 }
@@ -359,7 +359,7 @@ static void a_level_reaches_those_that_follow_and_parts_one_that_followed(void)
 		shown("LEVEL", NULL)->mode == ON);
 	REQUIRE(ctrace_level_set("LEVEL", CTRACE_DEBUG) == CTRACE_OK &&
 		level_of("LEVEL.A") == CTRACE_LEVEL_NONE);
-	forget_calls();
+	reset_calls();
 	REQUIRE(TURN("LEVEL", "A", CTRACE_CT_LIKEHEAD) == CTRACE_RC_OK &&
 		only_call("LEVEL.A", START, ON));
 	REQUIRE(shown("LEVEL", "A")->likehead && level_of("LEVEL.A") == CTRACE_DEBUG);
@@ -792,7 +792,7 @@ static pthread_t begin_to_define_held(const char *parm)
 {
 	pthread_t thread;
 
-	forget_calls();
+	reset_calls();
 	register_routine("HELDSS");
 	answer = stay_inside;
 	REQUIRE(sem_init(&is_inside, 0, 0) == 0 && sem_init(&may_go_on, 0, 0) == 0);

@@ -67,7 +67,7 @@ static void define_own_space(const char *sub, bool has_preset)
 	REQUIRE(!has_preset || has_options(&calls[0].ctss, "PRESET"));
 	REQUIRE(has_preset ? only_call(trace, START, ON) : no_call());
 	REQUIRE(DELETE(.name = "SPACE", .sub = sub) == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 }
 
 static void define_own_space_by_both_names(bool has_preset)

@@ -414,7 +414,7 @@ static uint64_t address_space(void)
 
 /* How many lost events the outputs tell of; the numbers of one process are totals, so its last line
  * counts. */
-static uint64_t told_losses(void)
+static uint64_t reported_losses(void)
 {
 	uint64_t sum = 0;
 	FILE *pipe = popen(
@@ -441,7 +441,7 @@ static void short_memory_stops_nothing_and_is_counted(void **state)
 	for (uint64_t more = 0; more < 512u << 20;
 	     more += more < 256u << 20 || more > 272u << 20 ? 32u << 20 : 128u << 10) {
 		unsigned lines;
-		uint64_t told;
+		uint64_t reported;
 
 		scenario_begin(LINES_CONFIG);
 		shared->number[30] = address_space() + more;
@@ -449,9 +449,9 @@ static void short_memory_stops_nothing_and_is_counted(void **state)
 		if (scenario_directories() > 0)
 			assert_int_equal(run_tool("recover"), 0);
 		lines = scenario_lines("out/*.log", NULL, NULL);
-		told = told_losses();
-		if (told > shared->number[1])
-			shared->number[1] = told; /* at its end, for want of a file */
+		reported = reported_losses();
+		if (reported > shared->number[1])
+			shared->number[1] = reported; /* at its end, for want of a file */
 		assert_int_equal(shared->number[0], 1000);
 		assert_int_equal(lines + shared->number[1], 1000);
 		traced |= lines == 1000;
@@ -492,7 +492,7 @@ static void events_that_end_with_the_process_are_counted(void **state)
 	assert_int_equal(run_tool("recover"), 0);
 	assert_int_equal(scenario_directories(), 0);
 	assert_int_equal(scenario_lines("out/*.log", NULL, NULL), 0);
-	assert_int_equal(told_losses(), 100);
+	assert_int_equal(reported_losses(), 100);
 	scenario_end();
 }
 

@@ -18,7 +18,7 @@ static void define_likehead_and_expect(const char *minops, uint32_t state, uint3
 	if (state == CTRACE_CT_ON)
 		REQUIRE(TRACE_CT(.name = "TABLE", .state = state, .options = "HEADS") ==
 			CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .likehead = YES) ==
 		CTRACE_RC_OK);
 	REQUIRE(has_options(&calls[0].ctss, state == CTRACE_CT_ON ? "HEADS" : "") || mode == OFF);
@@ -26,7 +26,7 @@ static void define_likehead_and_expect(const char *minops, uint32_t state, uint3
 	REQUIRE(shown("TABLE", "SUBA")->mode == mode && shown("TABLE", "SUBA")->likehead == 1);
 	REQUIRE(records("TABLE", "SUBA") == (mode != OFF));
 	REQUIRE(DELETE(.name = "TABLE") == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 }
 
 static void likehead_calls_it_with_the_heads_state(void)
@@ -46,7 +46,7 @@ static void a_member_may_say_likehead(void)
 		       .mod = YES) == CTRACE_RC_OK);
 	REQUIRE(TRACE_CT(.name = "TABLE", .state = CTRACE_CT_ON, .options = "HEADS") ==
 		CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	REQUIRE(DEFINE(.name = "TABLE", .sub = "SUBA", .startnam = "TABLESS", .parm = "CTLIKE",
 		       .minops = "LEAST", .mod = YES) == CTRACE_RC_OK);
 	REQUIRE(has_options(&calls[0].ctss, "HEADS") && only_call("TABLE.SUBA", START, ON));
@@ -179,7 +179,7 @@ static void define_three_levels(void)
 		       .likehead = YES) == CTRACE_RC_OK);
 	REQUIRE(DEFINE(.name = "LIKE", .sub = "A.B", .startnam = "LIKESS", .likehead = YES) ==
 		CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 }
 
 static void what_follows_its_head_changes_with_it(void)
@@ -197,7 +197,7 @@ static void what_follows_its_head_changes_with_it(void)
 	REQUIRE(is_like("A.B", OFF, "", false) && is_like("A", ON, "Y", true));
 	REQUIRE(TRACE_CT(.name = "LIKE", .state = CTRACE_CT_ON, .options = "Z") == CTRACE_RC_OK);
 	REQUIRE(is_like("A.B", OFF, "", false) && is_like("A", ON, "Z", true));
-	forget_calls();
+	reset_calls();
 	REQUIRE(TURN("LIKE", "A.B", CTRACE_CT_LIKEHEAD) == CTRACE_RC_OK);
 	REQUIRE(has_options(&calls[0].ctss, "Z") && only_call("LIKE.A.B", START, ON));
 	REQUIRE(is_like("A.B", ON, "Z", true));
@@ -232,7 +232,7 @@ static void routines_of_followers_are_called_when_the_heads_asks(void)
 	REQUIRE(was_called(0, "LIKE", START, ON) && was_called(1, "LIKE.A", START, ON) &&
 		was_called(2, "LIKE.A.B", START, ON));
 	REQUIRE(has_options(&calls[1].ctss, "X") && has_options(&calls[2].ctss, "X"));
-	forget_calls();
+	reset_calls();
 	/* Who follows no more is not called, nor who follows that one. */
 	REQUIRE(TRACE_CT(.name = "LIKE", .sub = "A", .state = CTRACE_CT_ON, .options = "M") ==
 		CTRACE_RC_OK);
@@ -261,7 +261,7 @@ static void a_follower_that_refuses_undoes_all_of_it(void)
 	agreed = "OLD";
 	REQUIRE(TRACE_CT(.name = "LIKE", .state = CTRACE_CT_ON, .options = "OLD") == CTRACE_RC_OK &&
 		call_count == 3);
-	forget_calls();
+	reset_calls();
 	REQUIRE(TRACE_CT(.name = "LIKE", .state = CTRACE_CT_ON, .options = "NEW") ==
 		CTRACE_RC_REFUSED);
 	REQUIRE(reason() == CTRACE_RSN_ROUTINE_REFUSED && outcome.ss_rc == 8 &&
@@ -319,7 +319,7 @@ static void expect_that_the_new_follower_was_started(void)
 		was_called(1, "LIKE.MADE", START, ON));
 	REQUIRE(has_options(&calls[1].ctss, "X") && is_like("MADE", ON, "X", true));
 	REQUIRE(DELETE(.name = "LIKE") == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 }
 
 static void a_follower_that_its_heads_routine_defines_is_called_too(void)
@@ -355,7 +355,7 @@ static void switch_many(unsigned count)
 
 		REQUIRE(TURN("MANY", NULL, is_on ? CTRACE_CT_ON : CTRACE_CT_OFF) == CTRACE_RC_OK);
 		REQUIRE(call_count == 1 + count);
-		forget_calls();
+		reset_calls();
 		for (unsigned i = 0; i < count; i++) {
 			(void)snprintf(sub, sizeof sub, "S%u", i);
 			REQUIRE(shown("MANY", sub)->mode == (is_on ? ON : OFF) &&

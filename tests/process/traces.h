@@ -120,7 +120,7 @@ struct call {
 	char trace[160]; /* NAME.SUB.SUB */
 	struct ctrace_ctss ctss;
 };
-static struct call calls[CALLS_LIMIT]; /* the first ones since forget_calls() */
+static struct call calls[CALLS_LIMIT]; /* the first ones since reset_calls() */
 static unsigned call_count;
 static pthread_mutex_t calls_lock = PTHREAD_MUTEX_INITIALIZER;
 /* What the routine does and answers; NULL: 0. */
@@ -179,7 +179,7 @@ __attribute__((unused)) static void register_routine(const char *name)
 	REQUIRE(ctrace_routine_register(name, noting_routine) == CTRACE_OK);
 }
 
-__attribute__((unused)) static void forget_calls(void)
+__attribute__((unused)) static void reset_calls(void)
 {
 	call_count = 0;
 }
@@ -203,21 +203,21 @@ __attribute__((unused)) static bool has_options(const struct ctrace_ctss *ctss, 
 	       memcmp(ctss->options, options, ctss->options_size) == 0;
 }
 
-/* Called once since forget_calls(), or not at all. */
+/* Called once since reset_calls(), or not at all. */
 __attribute__((unused)) static bool only_call(const char *trace, uint32_t flags, uint32_t mode)
 {
 	bool is_so = call_count == 1 && was_called(0, trace, flags, mode);
 
 	if (call_count != 1)
 		(void)fprintf(stderr, "# %u calls\n", call_count);
-	forget_calls();
+	reset_calls();
 	return is_so;
 }
 __attribute__((unused)) static bool no_call(void)
 {
 	bool is_so = call_count == 0;
 
-	forget_calls();
+	reset_calls();
 	return is_so;
 }
 

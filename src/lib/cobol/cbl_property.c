@@ -84,14 +84,14 @@ static enum ctrace_status text_get(property_get *get, cobuns32_t flags,
 	bool only_size = ct_cbl_is_null(out_value);
 	size_t size = room;
 	enum ctrace_status status;
-	uint32_t told;
+	uint32_t reported;
 
 	status = get(id->owner, id->name, only_size ? NULL : out_value, &size);
 	if (status != CTRACE_OK && status != CTRACE_BUFFER_TOO_SMALL)
 		return status;
-	told = (uint32_t)(only_size || status != CTRACE_OK ? size + 1 : size);
+	reported = (uint32_t)(only_size || status != CTRACE_OK ? size + 1 : size);
 	if (!ct_cbl_is_null(vallen))
-		memcpy(vallen, &told, sizeof(told));
+		memcpy(vallen, &reported, sizeof(reported));
 	/* Only within the size that the caller gave. */
 	if (status == CTRACE_OK && !only_size && !(flags & CTF_FLAG_PROP_VALUE_NULL_TERM))
 		memset(out_value + size, ' ', room - size);

@@ -137,7 +137,7 @@ static enum ctrace_status builtin_set_writer(struct ct_span component,
 					     const struct ct_trace_request *request)
 {
 	if (request->state == CTRACE_CT_OFF || request->disconnect)
-		ct_writer_forget(component.at, component.size);
+		ct_writer_reset(component.at, component.size);
 	else if (request->has[CT_CLAUSE_WTR])
 		return ct_writer_set(component.at, component.size, request->writer);
 	return CTRACE_OK;

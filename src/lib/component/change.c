@@ -132,7 +132,7 @@ static bool trace_set_writer(const struct ct_trace *trace, bool follows,
 
 	if (follows || status->mode == CTRACE_MODE_OFF) {
 		if (now != CT_WRITER_UNSET)
-			ct_writer_forget(name, strlen(name));
+			ct_writer_reset(name, strlen(name));
 		return true;
 	}
 	if (status->writer[0] == '\0' ? now == 0
@@ -197,7 +197,7 @@ struct change {
 	struct ct_transaction *transaction;
 	struct ct_status former;
 	struct ct_status status;
-	uint32_t told; /* number of the transaction's traces whose routine has accepted */
+	uint32_t reported; /* number of the transaction's traces whose routine has accepted */
 	bool former_follows;
 };
 
@@ -213,10 +213,10 @@ static void change_undo(struct change *change)
 {
 	struct ctrace_outcome ignored = { .rc = CTRACE_RC_OK };
 
-	while (change->told > 0) {
+	while (change->reported > 0) {
 		struct ct_status former = change->former;
 
-		(void)ct_change_call(change->transaction->traces[--change->told], &former,
+		(void)ct_change_call(change->transaction->traces[--change->reported], &former,
 				     status_flags(&former, false), NULL, &ignored);
 	}
 }
@@ -245,7 +245,7 @@ static uint32_t change_call_all(struct change *change, const struct ct_wanted *w
 
 	if (rc != CTRACE_RC_OK)
 		return rc;
-	change->told = 1;
+	change->reported = 1;
 	if (call_subs)
 		rc = transaction_add_followers(transaction, out);
 	for (uint32_t i = 1; call_subs && rc == CTRACE_RC_OK && i < transaction->count; i++) {
@@ -253,7 +253,7 @@ static uint32_t change_call_all(struct change *change, const struct ct_wanted *w
 
 		rc = ct_change_call(transaction->traces[i], &status, flags, NULL, out);
 		if (rc == CTRACE_RC_OK)
-			change->told = i + 1;
+			change->reported = i + 1;
 	}
 	return rc;
 }
@@ -329,30 +329,30 @@ uint32_t ct_change_carry_out(struct ct_transaction *transaction, const struct ct
 	if (wanted->call)
 		rc = change_call_all(&change, wanted, out);
 	if (rc != CTRACE_RC_OK)
-		goto undo_told;
+		goto undo_reported;
 	/* The routine may have rounded the size. */
 	if (!trace_set_buffer(trace, wanted->follows, &change.status)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				    "no ring of the size that the routine made of it");
-		goto undo_told;
+		goto undo_reported;
 	}
 	if (!trace_set_writer(trace, wanted->follows, &change.status)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				    "no ring for writer %s: there are too many in use",
 				    change.status.writer);
-		goto undo_told;
+		goto undo_reported;
 	}
 	if (!trace_put_in_force(trace, wanted->follows, &change.status, &kept)) {
 		rc = ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
 				    "no memory to change the threshold");
-		goto undo_told;
+		goto undo_reported;
 	}
 	free(kept);
 	outcome_report_excluded(wanted, out);
 	outcome_report_no_writer(wanted, out);
 	return CTRACE_RC_OK;
 
-undo_told:
+undo_reported:
 	change_undo(&change);
 	(void)trace_set_buffer(trace, change.former_follows, &change.former);
 	(void)trace_set_writer(trace, change.former_follows, &change.former);

@@ -492,7 +492,7 @@ static void trace_publish_filtered(struct ct_trace *trace, void *user)
 
 void ct_component_forked(void)
 {
-	ct_table_forget_interrupted();
+	ct_table_reset_interrupted();
 	ct_table_lock();
 	ct_table_each(trace_publish_filtered, NULL);
 	ct_table_unlock();

@@ -132,7 +132,7 @@ void ct_console_open(struct ct_console *console, char *text, size_t size);
 void ct_console_close(struct ct_console *console);
 /* In a forked child, under the table's lock: removes the consoles of other threads' commands,
  * which are on stacks that no longer exist. */
-void ct_console_forget_others(void);
+void ct_console_drop_others(void);
 
 /* ---- path.c */
 /* The trace of a NAME and a SUB, as the registry names it: ASID(h) and JOBNAME(n) of one address
@@ -273,9 +273,9 @@ uint32_t ct_transaction_outcome(enum ct_transaction_result result, const char *n
 struct ct_trace *ct_trace_find_defined(const char *name, size_t size);
 /* In a forked child that attaches: removes the unfinished definitions and deletions of other
  * threads. */
-void ct_table_forget_interrupted(void);
+void ct_table_reset_interrupted(void);
 /* Resets a trace to the undefined state; its memory and its generation stay. */
-void ct_trace_forget(struct ct_trace *trace);
+void ct_trace_reset(struct ct_trace *trace);
 /* Restores the ring size and the writer from before DEFINE. */
 void ct_trace_restore_ring(const struct ct_trace *trace);
 uint64_t ct_token_of(const struct ct_trace *trace);

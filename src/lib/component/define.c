@@ -406,7 +406,7 @@ static void definition_undo(struct ct_trace *trace)
 	if (is_unsettled)
 		(void)!ct_level_set_trace(ct_process.registry, trace->component, &before, NULL,
 					  NULL);
-	ct_trace_forget(trace);
+	ct_trace_reset(trace);
 }
 
 static uint32_t definition_finish(struct ct_transaction *transaction, struct definition *definition,

@@ -52,7 +52,7 @@ static void trace_remove(struct ct_trace *trace)
 	(void)!ct_level_set_trace(ct_process.registry, trace->component, &level,
 				  target != NULL ? target->changed : NULL,
 				  target != NULL ? target->changed_user : NULL);
-	ct_trace_forget(trace);
+	ct_trace_reset(trace);
 	ct_shield_end(&shield);
 }
 

@@ -187,7 +187,7 @@ void ct_console_close(struct ct_console *console)
 	ct_table_unlock();
 }
 
-void ct_console_forget_others(void)
+void ct_console_drop_others(void)
 {
 	struct ct_console **link = &routines.consoles;
 

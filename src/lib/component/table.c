@@ -381,7 +381,7 @@ struct ct_trace *ct_trace_find_defined(const char *name, size_t size)
 		       : NULL;
 }
 
-void ct_trace_forget(struct ct_trace *trace)
+void ct_trace_reset(struct ct_trace *trace)
 {
 	struct ct_status *status;
 	char *minops;
@@ -452,7 +452,7 @@ static void trace_find_interrupted(struct ct_trace *trace, void *user)
 }
 
 /* No other thread is here before the child has attached. */
-void ct_table_forget_interrupted(void)
+void ct_table_reset_interrupted(void)
 {
 	struct ct_trace *trace;
 
@@ -470,7 +470,7 @@ void ct_table_forget_interrupted(void)
 		ct_trace_restore_ring(trace);
 		(void)!ct_level_set_trace(ct_process.registry, trace->component, &level, NULL,
 					  NULL);
-		ct_trace_forget(trace);
+		ct_trace_reset(trace);
 	} while (true);
 }
 
@@ -494,7 +494,7 @@ void ct_table_unlock_in_child(void)
 	table.waiters = NULL;
 	table.waiter_count = 0;
 	ct_table_each(trace_free_from_others, NULL);
-	ct_console_forget_others();
+	ct_console_drop_others();
 	(void)pthread_mutex_init(&table.lock, NULL);
 	ct_guard_leave();
 }

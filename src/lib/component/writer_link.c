@@ -112,7 +112,7 @@ static void rings_assign(void)
 /* Destinations that a writer has, or that a ring still names. */
 static uint32_t slots_in_use(void)
 {
-	uint32_t used = __atomic_load_n(&ct_process.adopting, __ATOMIC_ACQUIRE);
+	uint32_t used = __atomic_load_n(&ct_process.taking_over, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++)
 		used |= slots_mask(writer_slots(i)) | slots_mask(links[i].left);
@@ -242,7 +242,7 @@ static void link_look_again(uint32_t number, unsigned delay_ms)
 /* Deducts the losses that the former writer's output reports: they must not appear in the next
  * one's.  A ring's counter belongs to its thread, which may be about to increment it; so the
  * former count goes into the cursor, which nobody uses now. */
-static void dest_forget_losses(struct ct_dest *dest, uint32_t index)
+static void dest_reset_losses(struct ct_dest *dest, uint32_t index)
 {
 	uint64_t reported = ct_dest_current(dest)->announced;
 
@@ -271,7 +271,7 @@ static void dest_begin(uint32_t index)
 	struct ct_dest *dest = &ct_process.session.head->dest[index];
 
 	(void)!ct_dest_put_path(&ct_process.session, index, ""); /* needs no room */
-	dest_forget_losses(dest, index);
+	dest_reset_losses(dest, index);
 	memcpy(dest->emitter, "BINFILE", sizeof "BINFILE");
 	memset(&dest->slot[(dest->sequence + 1) & 1], 0, sizeof dest->slot[0]);
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
@@ -317,16 +317,16 @@ static bool link_connect(uint32_t number)
 
 /* Runs on the server's thread and repeats until the writer's lock is free: the process that
  * closed the socket may still work on our rings. */
-static void link_adopt(void *user)
+static void link_take_over(void *user)
 {
 	uint32_t number = (uint32_t)(uintptr_t)user;
 	struct link *link = &links[number];
 
 	links_lock();
 	if (link->left != 0 && ct_session_writer_lives(&ct_process.session, number)) {
-		(void)!ct_server_later(LOOK_AGAIN_MS, link_adopt, user);
+		(void)!ct_server_later(LOOK_AGAIN_MS, link_take_over, user);
 	} else if (link->left != 0) {
-		(void)__atomic_fetch_or(&ct_process.adopting, slots_mask(link->left),
+		(void)__atomic_fetch_or(&ct_process.taking_over, slots_mask(link->left),
 					__ATOMIC_ACQ_REL);
 		link->left = 0;
 		ct_process_wake_consumer_thread();
@@ -384,7 +384,7 @@ static bool link_ready(int fd, void *user)
 	} else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
 		link_detach(number);
 		ct_os_close_file(&link->fd, &link->id);
-		(void)!ct_server_later(0, link_adopt, user);
+		(void)!ct_server_later(0, link_take_over, user);
 		goes_on = false;
 	}
 	links_unlock();
@@ -415,7 +415,7 @@ enum ctrace_status ct_writer_set(const char *component, size_t size, const char 
 	return status;
 }
 
-void ct_writer_forget(const char *component, size_t size)
+void ct_writer_reset(const char *component, size_t size)
 {
 	(void)!ct_channel_set_writer(ct_process.registry, component, size, CT_WRITER_UNSET);
 }
@@ -481,5 +481,5 @@ void ct_writer_forked(void)
 		if (writer_at(i)->name[0] != '\0')
 			link_look_again(i, 0);
 	}
-	ct_process.adopting = 0;
+	ct_process.taking_over = 0;
 }

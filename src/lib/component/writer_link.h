@@ -19,7 +19,7 @@
 enum ctrace_status ct_writer_set(const char *component, size_t size,
 				 const char *writer) CT_MUST_USE;
 /* Removes the component's own setting; it uses its parent's writer. */
-void ct_writer_forget(const char *component, size_t size);
+void ct_writer_reset(const char *component, size_t size);
 bool ct_writer_is_connected(const char *writer);
 /* number in the session; 0: no trace of this process has named it */
 uint32_t ct_writer_number(const char *writer);

@@ -39,7 +39,7 @@ enum ctrace_status ct_consumer_create(const struct ct_consumer_source *source,
 
 	if (consumer == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	status = source->recovering ? ct_ownership_forget_prepared(source, UINT32_MAX) : CTRACE_OK;
+	status = source->recovering ? ct_ownership_drop_prepared(source, UINT32_MAX) : CTRACE_OK;
 	if (status == CTRACE_OK)
 		status = ct_batch_init(&consumer->scan, source->session);
 	if (status == CTRACE_OK) {
@@ -589,7 +589,7 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush,
 	ct_consumer_pass_over_stuck(consumer);
 	free_active_rings(consumer);
 	ct_ownership_give_back(consumer);
-	ct_ownership_end_adopted(consumer);
+	ct_ownership_end_taken_over(consumer);
 	result.delivered = consumer->delivered - before;
 	result.gone = consumer->gone - gone_before;
 	result.pending = count_pending(consumer);

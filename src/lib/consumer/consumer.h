@@ -93,9 +93,9 @@ void ct_consumer_supersede(struct ct_consumer *consumer);
 bool ct_consumer_is_busy(const struct ct_consumer *consumer);
 /* Takes over from dead external writers: opens their destinations in `mask` at their positions, and
  * closes them when everything committed for them is written. */
-void ct_consumer_adopt(struct ct_consumer *consumer, uint32_t mask);
-/* mask of adopted destinations that are not finished yet */
-uint32_t ct_consumer_adopted(const struct ct_consumer *consumer);
+void ct_consumer_take_over(struct ct_consumer *consumer, uint32_t mask);
+/* mask of taken-over destinations that are not finished yet */
+uint32_t ct_consumer_taken_over(const struct ct_consumer *consumer);
 /* Does this consumer consume the rings that `held_by` holds? */
 bool ct_consumer_has(const struct ct_consumer *consumer, uint32_t held_by);
 /* rings of its last pass */

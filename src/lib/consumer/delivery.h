@@ -254,8 +254,8 @@ struct ct_consumer {
 	uint32_t noticed; /* destinations of the events that this pass has walked over */
 	/* mask of destinations that had an event; each has a cursor in every ring */
 	uint32_t seen;
-	uint32_t adopted; /* of these, taken over from dead external writers */
-	/* of adopted destinations: the final `sequence` plus 1; 0: none was finished */
+	uint32_t taken_over; /* of these, taken over from dead external writers */
+	/* of taken-over destinations: the final `sequence` plus 1; 0: none was finished */
 	uint64_t finished[CT_DEST_LIMIT];
 	uint32_t release;    /* CT_RELEASE_*, as read when this pass began */
 	uint32_t ring_count; /* rings that were looked at */
@@ -348,16 +348,16 @@ void ct_consumer_announce_to(struct ct_consumer *consumer, uint32_t dest);
 /* Puts a destination's cursor at the tail of a ring, unless the ring has another consumer. */
 void ct_ownership_start_cursor(struct ct_consumer *consumer, uint32_t ring_index, uint32_t dest);
 /* Discards positions that a dead consumer prepared for these destinations but did not publish. */
-enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source *source,
-						uint32_t dests) CT_MUST_USE;
+enum ctrace_status ct_ownership_drop_prepared(const struct ct_consumer_source *source,
+					      uint32_t dests) CT_MUST_USE;
 /* Steps of a pass: find the rings it works on; hand rings to writers; give rings back; end finished
- * adopted destinations. */
+ * taken-over destinations. */
 void ct_ownership_take(struct ct_consumer *consumer);
 void ct_ownership_give_to_writers(struct ct_consumer *consumer);
 void ct_ownership_give_back(struct ct_consumer *consumer);
-void ct_ownership_end_adopted(struct ct_consumer *consumer);
-/* Reports losses that threads counted late for adopted destinations which are finished and have no
- * new writer: a thread may have read the ring's consumer earlier than it counts the event. */
+void ct_ownership_end_taken_over(struct ct_consumer *consumer);
+/* Reports losses that threads counted late for taken-over destinations which are finished and have
+ * no new writer: a thread may have read the ring's consumer earlier than it counts the event. */
 void ct_ownership_report_late(struct ct_consumer *consumer);
 /* Returns the destination of all events in an external writer's ring, as a mask.  Returns 0, each
  * event's own, also when the writer died before it wrote anything. */

@@ -135,7 +135,7 @@ void ct_losses_take_over(struct ct_consumer *consumer, uint32_t dest)
 
 /* Has it lost more than its output reports? */
 static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *destination,
-			uint64_t told, uint64_t out_totals[CTRACE_LOSS_COUNT])
+			uint64_t reported, uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
 	const struct ct_dest *state = ct_consumer_dest(consumer, destination->index);
 	uint64_t sum = 0, own = state->active;
@@ -147,7 +147,7 @@ static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *des
 		sum += out_totals[reason];
 		own += state->lost[reason];
 	}
-	return own != 0 && sum > told;
+	return own != 0 && sum > reported;
 }
 
 void ct_consumer_announce_to(struct ct_consumer *consumer, uint32_t dest)
@@ -178,7 +178,7 @@ bool ct_consumer_owes_losses(struct ct_consumer *consumer)
 		struct ct_destination *destination = &consumer->destinations[dest];
 		const struct ctrace_emitter *emitter = destination->emitter;
 		/* A failing destination has not written its last announcement. */
-		uint64_t told =
+		uint64_t reported =
 			destination->retry_at_ns != 0
 				? ct_dest_current(ct_consumer_dest(consumer, dest))->announced
 				: destination->announced;
@@ -188,7 +188,7 @@ bool ct_consumer_owes_losses(struct ct_consumer *consumer)
 		 * the process. */
 		if (emitter != NULL && emitter->lost != NULL &&
 		    (emitter->flags & (CTRACE_EMITTER_SILENT | CTRACE_EMITTER_LIVE_ONLY)) == 0 &&
-		    owes_losses(consumer, destination, told, totals))
+		    owes_losses(consumer, destination, reported, totals))
 			return true;
 	}
 	return false;

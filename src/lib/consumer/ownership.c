@@ -16,8 +16,8 @@
  * Positions that a dead consumer prepared but did not publish must not come into force when this
  * one publishes the same number: a ring that the first batch does not move would skip its events.
  */
-enum ctrace_status ct_ownership_forget_prepared(const struct ct_consumer_source *source,
-						uint32_t dests)
+enum ctrace_status ct_ownership_drop_prepared(const struct ct_consumer_source *source,
+					      uint32_t dests)
 {
 	uint32_t count = source->ring_count(source->user);
 
@@ -60,7 +60,7 @@ bool ct_consumer_has(const struct ct_consumer *consumer, uint32_t held_by)
 {
 	return consumer->source.recovering || held_by == consumer->source.held_by ||
 	       (held_by != 0 && held_by < CT_DEST_LIMIT &&
-		(consumer->adopted & 1u << held_by) != 0);
+		(consumer->taken_over & 1u << held_by) != 0);
 }
 
 /* Starts with a new ring at its tail.  Rings of a dead process or a dead writer go on at their
@@ -70,7 +70,7 @@ static void start_ring(struct ct_consumer *consumer, uint32_t index, uint32_t he
 	for (uint32_t seen = consumer->seen; seen != 0; seen &= seen - 1) {
 		uint32_t dest = (uint32_t)__builtin_ctz(seen);
 		bool stands = consumer->source.recovering ||
-			      (dest == held_by && (consumer->adopted & 1u << dest) != 0);
+			      (dest == held_by && (consumer->taken_over & 1u << dest) != 0);
 
 		if (!stands)
 			ct_ownership_start_cursor(consumer, index, dest);
@@ -88,7 +88,7 @@ static bool rings_may_have_moved(struct ct_consumer *consumer, uint32_t ring_cou
 	bool has_moved = moves != consumer->moves;
 
 	consumer->moves = moves;
-	return has_moved || consumer->has_changing || consumer->adopted != 0 ||
+	return has_moved || consumer->has_changing || consumer->taken_over != 0 ||
 	       consumer->release != CT_RELEASE_AS_WANTED || ring_count < consumer->ring_count;
 }
 
@@ -202,7 +202,7 @@ void ct_ownership_give_back(struct ct_consumer *consumer)
 
 		if (held_by == 0 || !ct_consumer_has(consumer, held_by))
 			continue;
-		if (release != CT_RELEASE_AS_WANTED || (consumer->adopted & 1u << held_by) != 0)
+		if (release != CT_RELEASE_AS_WANTED || (consumer->taken_over & 1u << held_by) != 0)
 			wanted = 0;
 		if (wanted == held_by ||
 		    (ring->head->tail != consumer->limits[i] && release != CT_RELEASE_NOW))
@@ -234,14 +234,14 @@ uint32_t ct_ownership_only(const struct ct_consumer *consumer, const struct ct_r
 
 /* ---- rings of dead external writers ---- */
 
-uint32_t ct_consumer_adopted(const struct ct_consumer *consumer)
+uint32_t ct_consumer_taken_over(const struct ct_consumer *consumer)
 {
-	return consumer->adopted;
+	return consumer->taken_over;
 }
 
-void ct_consumer_adopt(struct ct_consumer *consumer, uint32_t mask)
+void ct_consumer_take_over(struct ct_consumer *consumer, uint32_t mask)
 {
-	mask &= ~consumer->adopted;
+	mask &= ~consumer->taken_over;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
 		if (ct_destination_is_busy(&consumer->destinations[dest]))
 			/* left from an earlier writer: the next pass tries again */
@@ -255,10 +255,10 @@ void ct_consumer_adopt(struct ct_consumer *consumer, uint32_t mask)
 		ct_destination_init(&consumer->destinations[dest], &consumer->places[dest],
 				    consumer->source.session, dest, true);
 		consumer->destinations[dest].source = &consumer->source;
-		consumer->adopted |= 1u << dest;
+		consumer->taken_over |= 1u << dest;
 		consumer->seen |= 1u << dest;
 	}
-	(void)!ct_ownership_forget_prepared(&consumer->source, mask);
+	(void)!ct_ownership_drop_prepared(&consumer->source, mask);
 }
 
 static void destination_report_and_end(struct ct_consumer *consumer, uint32_t dest)
@@ -278,22 +278,22 @@ void ct_ownership_report_late(struct ct_consumer *consumer)
 			destination_report_and_end(consumer, dest);
 }
 
-/* Ends adopted destinations that no ring needs any more. */
-void ct_ownership_end_adopted(struct ct_consumer *consumer)
+/* Ends taken-over destinations that no ring needs any more. */
+void ct_ownership_end_taken_over(struct ct_consumer *consumer)
 {
 	uint32_t in_use = 0;
 
-	if (consumer->adopted == 0)
+	if (consumer->taken_over == 0)
 		return;
 	for (uint32_t i = 0; i < consumer->ring_count; i++)
 		if (consumer->rings[i] != NULL)
 			in_use |= 1u << consumer->rings[i]->head->held_by % CT_DEST_LIMIT;
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++) {
-		if ((consumer->adopted & ~in_use & 1u << dest) == 0 ||
+		if ((consumer->taken_over & ~in_use & 1u << dest) == 0 ||
 		    ct_destination_is_busy(&consumer->destinations[dest]))
 			continue;
 		destination_report_and_end(consumer, dest);
-		consumer->adopted &= ~(1u << dest);
+		consumer->taken_over &= ~(1u << dest);
 		consumer->seen &= ~(1u << dest);
 	}
 }

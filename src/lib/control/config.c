@@ -691,8 +691,8 @@ void ct_config_read(const char *text, size_t size, const struct ct_program *prog
 		const char *end = span_find(rest, '\n');
 
 		if (!line_read(ct_span_of(rest.at, end), number, program, reader)) {
-			if (reader->forget != NULL)
-				reader->forget(reader->user);
+			if (reader->reset != NULL)
+				reader->reset(reader->user);
 			if (out_stopped_at != NULL)
 				*out_stopped_at = number;
 			return;

@@ -85,7 +85,7 @@ struct ct_config_reader {
 	void (*command)(const struct ct_command *command, unsigned line, void *user);
 	void (*diagnose)(const struct ct_diagnostic *diagnostic, void *user);
 	/* mftrace.application did not match: all preceding entries are discarded */
-	void (*forget)(void *user);
+	void (*reset)(void *user);
 	void *user;
 };
 /* The reason why a file was not read, from the errno of ct_os_read_file(). */
@@ -123,8 +123,9 @@ struct ct_parmlib {
 	struct ct_trace_request *requests; /* in the member's order; freed by ct_parmlib_fini() */
 	uint32_t count;
 };
-/* Parses the whole text, and reports each error in the order of the text, with its reason as code.  Returns 0 and a complete *out; or the first error's reason, or 08 << 8
- * | 06 without memory.  diagnose may be NULL.  Call ct_parmlib_fini() in either case. */
+/* Parses the whole text, and reports each error in the order of the text, with its reason as code.
+ * Returns 0 and a complete *out; or the first error's reason, or 08 << 8 | 06 without memory.
+ * diagnose may be NULL.  Call ct_parmlib_fini() in either case. */
 uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
 			  ct_diagnose *diagnose, void *user) CT_MUST_USE;
 void ct_parmlib_fini(struct ct_parmlib *parmlib);

@@ -441,7 +441,7 @@ static void *server_run(void *argument)
 
 /* ---- life ---- */
 
-static void connections_forget(void)
+static void connections_reset(void)
 {
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		server.connections[i] = (struct ct_connection){ .fd = -1, .passed = -1 };
@@ -464,7 +464,7 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	if (options->session->directory_fd < 0 || server.is_running ||
 	    process_has_few_descriptors())
 		return CTRACE_OK;
-	connections_forget();
+	connections_reset();
 	server.options = *options;
 	server.pause_ns = server.pause_until_ns = 0;
 	server.stopping = 0;
@@ -481,7 +481,7 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 	status = ct_os_thread_start(server_run, (void *)(uintptr_t)life, "ctrace-control",
 				    &server.thread);
 	if (status != CTRACE_OK) {
-		ct_server_forget();
+		ct_server_reset();
 		return status;
 	}
 	server_lock();
@@ -508,7 +508,7 @@ static void server_close_all(void)
 	for (int i = 0; i < 2; i++)
 		ct_os_close_file(&server.wake[i], &server.wake_id[i]);
 	ct_os_close_file(&server.listener, &server.listener_id);
-	ct_task_forget();
+	ct_task_reset();
 }
 
 /* Ends the thread.  A resting thread ends by itself when it wakes or begins, so this does not wait
@@ -555,13 +555,13 @@ void ct_server_stop(void)
 
 /* The thread may have been anywhere when fork() copied the memory.  Its data stay as they are;
  * only descriptors are closed. */
-void ct_server_forget(void)
+void ct_server_reset(void)
 {
 	(void)pthread_mutex_init(&server.lock, NULL);
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++)
 		ct_os_close_file(&server.connections[i].fd, &server.connections[i].id);
-	connections_forget();
-	ct_task_part();
+	connections_reset();
+	ct_task_detach();
 	server_close_all();
 	__atomic_store_n(&server.life, server.life + 1, __ATOMIC_RELEASE);
 	server.is_running = false;

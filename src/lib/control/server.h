@@ -32,7 +32,7 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options) CT_M
 void ct_server_stop(void);
 /* In a forked child: forgets the parent's thread, and closes its descriptors if they are still
  * ours. */
-void ct_server_forget(void);
+void ct_server_reset(void);
 /* Any thread, cheap.  Makes a new socket when the program has closed the old one. */
 void ct_server_check(void);
 /* Watches fd until `ready` returns false.  The caller keeps fd.  Any thread.  TIMED_OUT: no

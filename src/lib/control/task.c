@@ -34,7 +34,7 @@ static void tasks_unlock(void)
 	ct_guard_unlock(&tasks.lock);
 }
 
-void ct_task_forget(void)
+void ct_task_reset(void)
 {
 	(void)pthread_mutex_init(&tasks.lock, NULL);
 	memset(tasks.watches, 0, sizeof tasks.watches);
@@ -43,12 +43,12 @@ void ct_task_forget(void)
 
 /* The parent's thread may have been in the middle of a change: closes only descriptors that
  * still have their file. */
-void ct_task_part(void)
+void ct_task_detach(void)
 {
 	for (uint32_t i = 0; i < CT_WATCH_LIMIT; i++)
 		if (tasks.watches[i].ready != NULL)
 			ct_os_close_file(&tasks.watches[i].fd, &tasks.watches[i].id);
-	ct_task_forget();
+	ct_task_reset();
 }
 
 /* ---- descriptors ---- */

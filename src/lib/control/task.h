@@ -35,9 +35,9 @@ uint64_t ct_task_next_ns(void); /* when the next is due; UINT64_MAX: none */
 bool ct_task_run(uint64_t now_ns);
 
 /* The thread has ended, or belongs to another process: removes all entries. */
-void ct_task_forget(void);
+void ct_task_reset(void);
 /* The same in a forked child.  Also closes the child's copies of the descriptors that the parent
  * watches: while they are open, the peer does not see the parent's end. */
-void ct_task_part(void);
+void ct_task_detach(void);
 
 #endif

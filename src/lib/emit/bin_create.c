@@ -54,7 +54,7 @@ static enum ctrace_status directory_inherit(struct ct_bin_directory *directory,
 	for (uint32_t id = 0; id < from->stream_capacity && status == CTRACE_OK; id++)
 		status = inherit_stream(directory, from->streams[id]);
 	ct_buf_add_text(&directory->text, CT_BIN_MARK_END);
-	directory->lost_told = from->lost_told;
+	directory->lost_reported = from->lost_reported;
 	ct_bin_clock_inherit(&directory->clock, &from->clock, &directory->text);
 	return status;
 }
@@ -389,7 +389,7 @@ static enum ctrace_status directory_resume_at(const char *path, const struct ctr
 		ct_bin_directory_free(directory);
 		return status;
 	}
-	directory->lost_told = place->lost;
+	directory->lost_reported = place->lost;
 	*out_directory = directory;
 	return CTRACE_OK;
 }

@@ -40,17 +40,18 @@ enum ctrace_status ct_bin_settle_lost(struct ct_bin_directory *directory)
 	return stream != NULL && stream->cut_due ? ct_bin_stream_cut(directory, stream) : status;
 }
 
-void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t told)
+void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t reported)
 {
 	struct ct_bin_stream *stream;
 	uint64_t total;
 
-	if (told == 0 || find_lost(directory, &stream) != CTRACE_OK || stream == NULL ||
+	if (reported == 0 || find_lost(directory, &stream) != CTRACE_OK || stream == NULL ||
 	    stream->lost <= stream->lost_base)
 		return;
-	total = stream->lost - stream->lost_base > told ? stream->lost - told : stream->lost_base;
+	total = stream->lost - stream->lost_base > reported ? stream->lost - reported
+							    : stream->lost_base;
 	stream->offset = stream->sequence = 0;
-	directory->lost_told -= stream->lost - stream->lost_base;
+	directory->lost_reported -= stream->lost - stream->lost_base;
 	stream->lost = stream->lost_base;
 	if (ct_bin_stream_cut(directory, stream) == CTRACE_OK && total > stream->lost_base)
 		(void)!ct_bin_put_lost(directory, stream, total);

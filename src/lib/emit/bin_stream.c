@@ -38,7 +38,7 @@ static void stream_begin_batch(const struct ct_bin_directory *directory,
 		.stream = stream->id,
 		.sequence = stream->sequence,
 		.lost = lost - stream->lost_base,
-		.told = stream->lost - stream->lost_base,
+		.reported = stream->lost - stream->lost_base,
 		.last_ns = stream->last_ns,
 		.packets = stream->writer.packets,
 	};
@@ -285,7 +285,7 @@ static void commit_stream(struct ct_bin_directory *directory, struct ct_bin_stre
 	if (stream->pending == 0)
 		return;
 	directory->size += stream->pending;
-	directory->lost_told += stream->lost_base + stream->writer.lost - stream->lost;
+	directory->lost_reported += stream->lost_base + stream->writer.lost - stream->lost;
 	stream->last_at = stream->offset + stream->writer.packet_at;
 	stream->offset += stream->pending;
 	stream->sequence = stream->writer.sequence;
@@ -348,7 +348,7 @@ enum ctrace_status ct_bin_write(struct ct_bin_directory *directory,
 				const struct ctrace_batch *batch)
 {
 	enum ctrace_status status = bind_streams(directory, batch);
-	uint64_t told = 0;
+	uint64_t reported = 0;
 
 	if (status != CTRACE_OK)
 		return status;
@@ -369,15 +369,15 @@ enum ctrace_status ct_bin_write(struct ct_bin_directory *directory,
 	for (uint32_t i = 0; i < batch->stream_count; i++) {
 		struct ct_bin_stream *stream = directory->bound[i];
 
-		told += stream->pending != 0
-				? stream->lost_base + stream->writer.lost - stream->lost
-				: 0;
+		reported += stream->pending != 0
+				    ? stream->lost_base + stream->writer.lost - stream->lost
+				    : 0;
 		commit_stream(directory, stream);
 		batch->streams[i].offset = stream->offset;
 		batch->streams[i].extra = stream->last_at;
 		batch->streams[i].sequence =
 			directory_tag(directory) | (stream->sequence & SEQUENCE_MASK);
 	}
-	ct_bin_take_back_lost(directory, told);
+	ct_bin_take_back_lost(directory, reported);
 	return CTRACE_OK;
 }

@@ -108,7 +108,7 @@ struct ct_bin_directory {
 	bool is_ended;     /* has its closing mark */
 	bool is_recovered; /* of a dead process: gets no closing mark unless it had one */
 	/* least number of events that it and the directories before it report as lost */
-	uint64_t lost_told;
+	uint64_t lost_reported;
 	uint64_t size; /* of all files, about */
 	/* a batch beyond it is refused, except the first; 0: no limit */
 	uint64_t size_limit;
@@ -346,6 +346,6 @@ void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total,
 			struct ctrace_place *place);
 /* Subtracts losses that stream.lost reported at an earlier close, and that packets now report, here
  * or in the next directory. */
-void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t told);
+void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t reported);
 
 #endif

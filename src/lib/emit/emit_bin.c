@@ -31,7 +31,7 @@ struct binfile {
 	uint32_t generations; /* 1: no limit to the size */
 	uint32_t generation;  /* from 1 */
 	uint64_t size_limit;  /* bytes in a generation */
-	uint64_t lost;        /* all reasons, as told */
+	uint64_t lost;        /* all reasons, as reported */
 	struct ct_file_access access;
 	bool compresses; /* compresses directories that are closed for good */
 	struct ct_bin_directory *directory;
@@ -170,15 +170,15 @@ static enum ctrace_status create_after(struct binfile *bin)
 	struct ct_bin_directory *before;
 	enum ctrace_status status =
 		ct_bin_directory_resume(bin->context->place, &bin->info, &before);
-	uint64_t told;
+	uint64_t reported;
 
 	if (status != CTRACE_OK)
 		return create_first(bin, NULL);
-	told = before->lost_told;
+	reported = before->lost_reported;
 	ct_bin_take_back_lost(before, UINT64_MAX);
 	status = create_first(bin, before);
 	if (status != CTRACE_OK)
-		(void)!ct_bin_write_lost(before, told);
+		(void)!ct_bin_write_lost(before, reported);
 	ct_bin_directory_close(before);
 	return status;
 }
@@ -230,7 +230,7 @@ static void note_place(const struct binfile *bin)
 		memcpy(place->path, bin->directory->path, strlen(bin->directory->path) + 1);
 	place->offset = bin->directory->metadata_size;
 	place->extra = bin->generation;
-	place->lost = bin->directory->lost_told;
+	place->lost = bin->directory->lost_reported;
 }
 
 static enum ctrace_status bin_open(const struct ctrace_emitter_context *context, void **out_self)

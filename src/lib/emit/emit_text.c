@@ -171,7 +171,7 @@ static enum ctrace_status file_go_over(struct textfile *text, uint32_t generatio
 	struct ct_text_file before = text->file, next;
 	enum ctrace_status status;
 
-	ct_text_file_forget_lost(&before);
+	ct_text_file_drop_lost(&before);
 	ct_text_file_init(&next);
 	status = ct_text_file_create(&next, text->out.context, generation, text->sharing, &before);
 	if (status != CTRACE_OK)

@@ -52,7 +52,7 @@ void ct_text_file_close(struct ct_text_file *file)
 	ct_os_close_file(&file->parent_fd, &file->parent_id);
 }
 
-void ct_text_file_forget_lost(struct ct_text_file *file)
+void ct_text_file_drop_lost(struct ct_text_file *file)
 {
 	if (ct_os_identify(file->fd, &file->id) == CT_OS_OTHER)
 		file->fd = -1;

@@ -4,7 +4,7 @@
  * Called by emit_text.c in a recoverer.  Normally these lines are cut off before the recoverer
  * delivers their events again.  Where another process has appended to the file since, they cannot
  * be cut.  They are remembered instead, and an event whose line is there is not written again.
- * Lines are told apart by a 64-bit hash; of equal lines each stands for one event.
+ * Lines are distinguished by a 64-bit hash; of equal lines each stands for one event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

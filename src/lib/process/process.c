@@ -23,7 +23,7 @@ struct ct_process *ct_process_attach(void)
 		if (__builtin_expect(*ct_process.mark != 0, 1))
 			return &ct_process;
 		/* The child was made without the fork handlers. */
-		ct_process_steps.forget_parent();
+		ct_process_steps.reset_parent();
 		state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
 	}
 	/* Inside ctrace's own locks, or in a signal handler that interrupted such code, it cannot

@@ -45,7 +45,7 @@ struct ct_process {
 	uint32_t is_unopened; /* atomic: the process is attached, and has had no event yet */
 	/* mask of destinations of dead external writers: the consumer thread finishes their work,
 	 * and clears it */
-	uint32_t adopting;
+	uint32_t taking_over;
 };
 /* Hidden, so that trace calls load it without indirection. */
 extern struct ct_process ct_process __attribute__((visibility("hidden")));
@@ -56,7 +56,7 @@ struct ct_process_steps {
 	/* on the calling thread, which holds no lock of ctrace; returns false when it failed, or
 	 * when this thread is attaching */
 	bool (*attach)(void);
-	void (*forget_parent)(void); /* in a child that was made without the fork handlers */
+	void (*reset_parent)(void); /* in a child that was made without the fork handlers */
 	void (*wake)(void);
 	bool (*open_first)(void);
 	void (*await_first)(void);

@@ -102,7 +102,7 @@ static void publish_tree(struct ct_registry *registry, uint32_t top,
 	}
 }
 
-static void forget_tree(struct ct_registry *registry, uint32_t top)
+static void reset_tree(struct ct_registry *registry, uint32_t top)
 {
 	for (uint32_t at = top; at != CT_COMPONENT_NONE;
 	     at = ct_node_next(registry, top, at, false))
@@ -182,7 +182,7 @@ static enum ctrace_status channel_set(struct ct_registry *registry, const char *
 undo_change:
 	node->own = before;
 	registry->channel_count = channels_before;
-	forget_tree(registry, index);
+	reset_tree(registry, index);
 	ct_buf_fini(&changes.list);
 undo_lock:
 	ct_registry_unlock(registry);

@@ -45,7 +45,7 @@ static void property_destroy(struct ct_registry *registry, struct ct_property *p
 	registry->free_blocks[property->block_class] = property;
 }
 
-void ct_property_forget(struct ct_registry *registry, struct ct_property **list)
+void ct_property_reset(struct ct_registry *registry, struct ct_property **list)
 {
 	while (*list != NULL) {
 		struct ct_property *property = *list;
@@ -152,7 +152,7 @@ bool ct_property_copy(struct ct_registry *registry, struct ct_property *from,
 
 		*end = property_make(registry, &setting);
 		if (*end == NULL) {
-			ct_property_forget(registry, &list);
+			ct_property_reset(registry, &list);
 			return false;
 		}
 		end = &(*end)->next;
@@ -507,11 +507,11 @@ void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter,
 	ct_registry_unlock(registry);
 }
 
-void ct_emitter_property_forget_all(struct ct_registry *registry)
+void ct_emitter_property_reset_all(struct ct_registry *registry)
 {
 	ct_registry_lock(registry);
 	for (uint32_t emitter = 0; emitter < CT_EMITTER_LIMIT; emitter++) {
-		ct_property_forget(registry, &registry->emitter_properties[emitter]);
+		ct_property_reset(registry, &registry->emitter_properties[emitter]);
 		__atomic_store_n(&registry->session->head->dest[emitter].settings, 0,
 				 __ATOMIC_RELEASE);
 	}

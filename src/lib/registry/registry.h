@@ -157,9 +157,9 @@ enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, u
 					   const char *name, size_t name_size,
 					   struct ct_buf *out_value) CT_MUST_USE;
 /* mftrace.application: all preceding entries are discarded */
-void ct_emitter_property_forget_all(struct ct_registry *registry);
+void ct_emitter_property_reset_all(struct ct_registry *registry);
 /* resets levels, destinations, channels and all properties */
-void ct_registry_forget_configuration(struct ct_registry *registry);
+void ct_registry_reset_configuration(struct ct_registry *registry);
 /* Calls for every property that was set; the newest name comes first.  Under the lock: the callee
  * must not call the registry. */
 typedef void ct_property_sink(const char *name, size_t name_size, const char *value,
@@ -169,12 +169,12 @@ void ct_component_property_each(struct ct_registry *registry, uint32_t index,
 void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter,
 			      ct_property_sink *each, void *user);
 
-/* ---- adopt.c: a whole configuration at once */
+/* ---- reconfigure.c: a whole configuration at once */
 /* Decides a component's new settings, under the registry's lock.  *next holds those of `from`, and
  * the rule may change them. */
-typedef void ct_adopt_rule(uint32_t component, const struct ct_configured *now,
-			   struct ct_configured *next, void *user);
-struct ct_adoption; /* the changes to report */
+typedef void ct_reconfigure_rule(uint32_t component, const struct ct_configured *now,
+				 struct ct_configured *next, void *user);
+struct ct_reconfiguration; /* the changes to report */
 /*
  * Replaces the configuration (levels, destinations, channels, all properties) by that of `from`,
  * all or nothing.  Returns NOT_ENOUGH_MEMORY. Of component trace's settings, minimum, excluded and
@@ -182,13 +182,15 @@ struct ct_adoption; /* the changes to report */
  * component that is on before and after is never off in between.  *out_reopen: the emitters whose
  * properties changed.  No other thread uses `from`.
  */
-enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct ct_registry *from,
-				     ct_adopt_rule *rule, void *user,
-				     struct ct_adoption **out_adoption,
-				     uint32_t *out_reopen) CT_MUST_USE;
+enum ctrace_status ct_registry_reconfigure(struct ct_registry *registry,
+					   const struct ct_registry *from,
+					   ct_reconfigure_rule *rule, void *user,
+					   struct ct_reconfiguration **out_reconfiguration,
+					   uint32_t *out_reopen) CT_MUST_USE;
 /* Reports each changed threshold and component property once, and frees the list.  Under no lock.
  * changed may be NULL. */
-void ct_adoption_report(struct ct_adoption *adoption, ct_change_sink *changed, void *user);
+void ct_reconfiguration_report(struct ct_reconfiguration *reconfiguration, ct_change_sink *changed,
+			       void *user);
 
 /* ---- channel.c: components with a ring policy or size of their own, and the flight recorder.
  * Channel 0 is the common ring. */

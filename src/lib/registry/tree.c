@@ -488,7 +488,7 @@ void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool 
 
 /* ---- the configuration as a whole ---- */
 
-void ct_registry_forget_configuration(struct ct_registry *registry)
+void ct_registry_reset_configuration(struct ct_registry *registry)
 {
 	ct_registry_lock(registry);
 	for (uint32_t at = ct_node_next(registry, CT_COMPONENT_NONE, CT_COMPONENT_NONE, false);
@@ -500,7 +500,7 @@ void ct_registry_forget_configuration(struct ct_registry *registry)
 						    .flight_level = CT_LEVEL_UNSET,
 						    .writer = CT_WRITER_UNSET,
 						    .minimum = node->own.minimum };
-		ct_property_forget(registry, &node->properties);
+		ct_property_reset(registry, &node->properties);
 		node->level = node->own.minimum;
 		node->channel = 0;
 		ct_level_publish(registry, at, 0, NULL);
@@ -512,5 +512,5 @@ void ct_registry_forget_configuration(struct ct_registry *registry)
 	registry->has_replaced_textfile = false;
 	ct_dest_resolve_all(registry);
 	ct_registry_unlock(registry);
-	ct_emitter_property_forget_all(registry);
+	ct_emitter_property_reset_all(registry);
 }

@@ -125,7 +125,7 @@ void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_k
 void ct_dest_name(struct ct_registry *registry, uint32_t emitter);
 
 /* ---- property.c */
-void ct_property_forget(struct ct_registry *registry, struct ct_property **list);
+void ct_property_reset(struct ct_registry *registry, struct ct_property **list);
 /* Copies a list from another registry.  Returns false, without a copy, when memory is short. */
 bool ct_property_copy(struct ct_registry *registry, struct ct_property *from,
 		      struct ct_property **out_list);

@@ -352,10 +352,10 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool);
 void ct_ring_pool_stock(struct ct_ring_pool *pool);
 /* In a child that was forked inside a trace call, which may still write: replaces the parent's
  * rings by empty private memory. */
-void ct_ring_pool_part(struct ct_ring_pool *pool);
-/* In a forked child: unmaps the parent's rings and starts empty.  After ct_ring_pool_part() the
+void ct_ring_pool_detach(struct ct_ring_pool *pool);
+/* In a forked child: unmaps the parent's rings and starts empty.  After ct_ring_pool_detach() the
  * parent's pool and its private rings stay for the interrupted call, and *pool is another one.
  * NOT_ENOUGH_MEMORY: there is none, and *pool is as it was. */
-enum ctrace_status ct_ring_pool_forget(struct ct_ring_pool **pool) CT_MUST_USE;
+enum ctrace_status ct_ring_pool_reset(struct ct_ring_pool **pool) CT_MUST_USE;
 
 #endif

@@ -350,7 +350,7 @@ struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index)
 	return (struct ct_ring *)(uintptr_t)&pool->rings[index];
 }
 
-void ct_ring_pool_part(struct ct_ring_pool *pool)
+void ct_ring_pool_detach(struct ct_ring_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count; i++)
 		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + 2 * pool->rings[i].capacity,
@@ -359,7 +359,7 @@ void ct_ring_pool_part(struct ct_ring_pool *pool)
 	pool->is_parted = true;
 }
 
-enum ctrace_status ct_ring_pool_forget(struct ct_ring_pool **pool)
+enum ctrace_status ct_ring_pool_reset(struct ct_ring_pool **pool)
 {
 	struct ct_ring_pool *parent = *pool;
 

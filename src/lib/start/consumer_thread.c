@@ -46,18 +46,18 @@ static bool open_outputs(void)
 static struct ct_consumer_result pass(bool flush)
 {
 	struct ct_consumer_result result;
-	uint32_t adopting =
-		__atomic_load_n(&ct_consumer_thread.process->adopting, __ATOMIC_ACQUIRE);
+	uint32_t taking_over =
+		__atomic_load_n(&ct_consumer_thread.process->taking_over, __ATOMIC_ACQUIRE);
 
-	ct_consumer_adopt(ct_consumer_thread.consumer, adopting);
+	ct_consumer_take_over(ct_consumer_thread.consumer, taking_over);
 	if (!open_outputs())
 		return (struct ct_consumer_result){ .is_superseded = true };
 	ct_consumer_pass(ct_consumer_thread.consumer, flush, &result);
 	if (result.is_superseded)
 		return result;
-	adopting &= ~ct_consumer_adopted(ct_consumer_thread.consumer);
-	if (adopting != 0)
-		(void)__atomic_fetch_and(&ct_consumer_thread.process->adopting, ~adopting,
+	taking_over &= ~ct_consumer_taken_over(ct_consumer_thread.consumer);
+	if (taking_over != 0)
+		(void)__atomic_fetch_and(&ct_consumer_thread.process->taking_over, ~taking_over,
 					 __ATOMIC_ACQ_REL);
 	__atomic_store_n(&ct_consumer_thread.process->failing, result.failing, __ATOMIC_RELAXED);
 	return result;

@@ -546,7 +546,7 @@ void ct_consumer_thread_resume(void)
 	(void)pthread_mutex_unlock(&ct_consumer_thread.lock);
 }
 
-void ct_consumer_thread_forget(bool is_paused)
+void ct_consumer_thread_reset(bool is_paused)
 {
 	struct consumer_thread fresh = { .lock = PTHREAD_MUTEX_INITIALIZER };
 

@@ -55,11 +55,11 @@ static void after_fork_in_parent(void)
 	ct_attach_unlock();
 }
 
-void ct_fork_forget_parent(bool consumer_thread_was_paused)
+void ct_fork_reset(bool consumer_thread_was_paused)
 {
 	bool has_registry = ct_process.registry != NULL;
 
-	ct_guard_enter(); /* until everything is made anew; ct_thread_forget_all() leaves it */
+	ct_guard_enter(); /* until everything is made anew; ct_thread_reset_all() leaves it */
 	/* Whoever held these does not exist here.  The pool is made anew when the child attaches.
 	 */
 	ct_attach_unlock_in_child(prepared);
@@ -70,12 +70,12 @@ void ct_fork_forget_parent(bool consumer_thread_was_paused)
 	if (has_registry)
 		ct_registry_unlock_in_child(ct_process.registry);
 	if (is_in_call && ct_process.pool != NULL)
-		ct_ring_pool_part(ct_process.pool);
-	ct_thread_forget_all(is_in_call);
+		ct_ring_pool_detach(ct_process.pool);
+	ct_thread_reset_all(is_in_call);
 	is_in_call = false;
-	ct_consumer_thread_forget(consumer_thread_was_paused);
-	ct_server_forget();
-	ct_session_forget_loaded();
+	ct_consumer_thread_reset(consumer_thread_was_paused);
+	ct_server_reset();
+	ct_session_reset_loaded();
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 	ct_process.failing = ct_process.consumer_thread_idle = 0;
 	if (ct_process.state == CT_PROCESS_ATTACHED)
@@ -89,7 +89,7 @@ static void after_fork_in_child(void)
 		is_whole && consumer_thread_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
 
 	consumer_thread_is_paused = false;
-	ct_fork_forget_parent(was_paused);
+	ct_fork_reset(was_paused);
 	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
 		ct_process.state = CT_PROCESS_FAILED;
 	ct_os_thread_child();

@@ -59,10 +59,10 @@ static bool report_component_property(struct ct_answer *answer, const struct ct_
 				      const struct ct_matches *matches)
 {
 	struct ct_buf value;
-	uint32_t told = 0;
+	uint32_t reported = 0;
 
 	ct_buf_init(&value);
-	for (size_t i = 0; i < matches->count && told < CT_OPERATE_ROWS; i++) {
+	for (size_t i = 0; i < matches->count && reported < CT_OPERATE_ROWS; i++) {
 		struct ct_span name = ct_match_name(matches, i);
 
 		if (!component_value(name, command->property, &value))
@@ -70,10 +70,10 @@ static bool report_component_property(struct ct_answer *answer, const struct ct_
 		ct_answer_row(answer, name.size + CT_ANSWER_TEXT + 64u);
 		ct_answer_add(answer, CT_FIELD_COMPONENT, name.at, name.size);
 		ct_answer_add(answer, CT_FIELD_VALUE, ct_buf_text(&value), value.size);
-		told++;
+		reported++;
 	}
 	ct_buf_fini(&value);
-	return told != 0;
+	return reported != 0;
 }
 
 /* ---- all of a component's or an emitter's ---- */

@@ -4,7 +4,7 @@
  * Runs on the control thread, under no lock.  The file is read into a registry of its own, in
  * memory that only this thread knows; nothing of the process has changed then, whatever is wrong
  * with it.  With the consumer held still that registry's settings become the process's in one go
- * (lib/registry/adopt.c).  Settings by component trace stay, and changes are reported to the
+ * (lib/registry/reconfigure.c).  Settings by component trace stay, and changes are reported to the
  * program.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -129,14 +129,15 @@ static void note_before(struct ct_trace *trace, void *user)
 	trace->buffer_before = said.buffer;
 }
 
-static enum ctrace_status reading_adopt(struct reading *reading, struct ct_adoption **out_adoption,
+static enum ctrace_status reading_apply(struct reading *reading,
+					struct ct_reconfiguration **out_reconfiguration,
 					uint32_t *out_reopen)
 {
 	enum ctrace_status status;
 
 	ct_table_lock();
-	status = ct_registry_adopt(ct_process.registry, reading->registry, keep_trace, NULL,
-				   out_adoption, out_reopen);
+	status = ct_registry_reconfigure(ct_process.registry, reading->registry, keep_trace, NULL,
+					 out_reconfiguration, out_reopen);
 	if (status == CTRACE_OK)
 		ct_table_each(note_before, reading);
 	ct_table_unlock();
@@ -233,17 +234,17 @@ static void print_done(const struct reading *reading, const char *path,
 static enum ctrace_status put_in_force(struct reading *reading, const struct ct_target *target,
 				       struct remarks *out_remarks)
 {
-	struct ct_adoption *adoption;
+	struct ct_reconfiguration *reconfiguration;
 	enum ctrace_status status;
 	uint32_t reopen = 0;
 
 	target->hold(target->user);
-	status = reading_adopt(reading, &adoption, &reopen);
+	status = reading_apply(reading, &reconfiguration, &reopen);
 	if (status == CTRACE_OK)
 		*out_remarks = take_settings(&reading->settings);
 	target->release(target->user, status == CTRACE_OK ? reopen : 0);
 	if (status == CTRACE_OK)
-		ct_adoption_report(adoption, target->changed, target->changed_user);
+		ct_reconfiguration_report(reconfiguration, target->changed, target->changed_user);
 	return status;
 }
 

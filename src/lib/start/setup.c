@@ -188,7 +188,7 @@ static void note_setting(const struct ct_command *command, unsigned line, void *
 			       (int)command->value.size, command->value.at);
 }
 
-static void forget_settings(void *user)
+static void reset_settings(void *user)
 {
 	ct_settings_init(user);
 }
@@ -204,7 +204,7 @@ void ct_setup_override(struct ct_settings *settings)
 void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings *settings)
 {
 	struct ct_config_reader reader = { .command = note_setting,
-					   .forget = forget_settings,
+					   .reset = reset_settings,
 					   .user = settings };
 
 	ct_settings_init(settings);
@@ -242,11 +242,11 @@ static void count_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 }
 
 /* Resets everything to the state without a file. */
-static void configuration_forget(void *user)
+static void configuration_reset(void *user)
 {
 	const struct applying *applying = user;
 
-	ct_registry_forget_configuration(applying->target->registry);
+	ct_registry_reset_configuration(applying->target->registry);
 	ct_settings_init(applying->target->settings);
 	*applying->result = (struct ct_setup_result){ 0 };
 }
@@ -257,7 +257,7 @@ void ct_setup_apply_text(const struct ct_buf *text, const struct ct_program *pro
 	struct applying applying = { target, result };
 	const struct ct_config_reader reader = { .command = apply_command,
 						 .diagnose = count_diagnostic,
-						 .forget = configuration_forget,
+						 .reset = configuration_reset,
 						 .user = &applying };
 	struct ct_setup_self self;
 	unsigned stopped_at = 0;

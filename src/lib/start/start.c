@@ -222,7 +222,7 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	if (status != CTRACE_OK)
 		return status;
 	ct_dest_recount(process->registry);
-	status = ct_ring_pool_forget(&process->pool);
+	status = ct_ring_pool_reset(&process->pool);
 	if (status != CTRACE_OK) {
 		ct_directory_remove_own(&process->session);
 		return status;
@@ -277,14 +277,14 @@ static bool process_attach(void)
 	return is_attached;
 }
 
-static void forget_parent(void)
+static void reset_parent(void)
 {
-	ct_fork_forget_parent(false);
+	ct_fork_reset(false);
 }
 
 const struct ct_process_steps ct_process_steps = {
 	.attach = process_attach,
-	.forget_parent = forget_parent,
+	.reset_parent = reset_parent,
 	.wake = ct_consumer_thread_wake,
 	.open_first = open_first,
 	.await_first = await_first,

@@ -54,7 +54,7 @@ bool ct_consumer_thread_pause(void);
 void ct_consumer_thread_resume(void);
 /* In a forked child, which has none of the parent's threads.  is_paused: the files are closed, and
  * nothing is written to them. */
-void ct_consumer_thread_forget(bool is_paused);
+void ct_consumer_thread_reset(bool is_paused);
 
 /* ---- recovery.c: a thread that recovers the traces of dead processes */
 /* Starts it for a run directory.  Once in the life of a process. */
@@ -140,6 +140,6 @@ void ct_attach_unlock(void);
 void ct_attach_unlock_in_child(bool is_held);
 
 /* ---- fork.c: a child's first steps, also if it was made without the handlers (a raw clone) */
-void ct_fork_forget_parent(bool consumer_thread_is_paused);
+void ct_fork_reset(bool consumer_thread_is_paused);
 
 #endif

@@ -217,7 +217,7 @@ static void thread_redirect_nowhere(struct ct_thread *thread)
 		window_redirect(&thread->inlined[i], sink);
 }
 
-void ct_thread_forget_all(bool is_in_call)
+void ct_thread_reset_all(bool is_in_call)
 {
 	if (is_in_call && ct_thread_current != NULL)
 		thread_redirect_nowhere(ct_thread_current);
@@ -227,7 +227,7 @@ void ct_thread_forget_all(bool is_in_call)
 	chunk_left = 0;
 	ct_thread_current = NULL;
 	ctrace_thread_buffers_self = ct_no_thread_buffers;
-	ct_guard_forget();
+	ct_guard_reset();
 }
 
 void ct_thread_leave(void)

@@ -78,7 +78,7 @@ enum ctrace_status ct_thread_start_up(void) CT_MUST_USE; /* once a process */
 bool ct_thread_is_in_call(void);
 /* ends the trace calls that the thread left by siglongjmp() */
 void ct_thread_end_calls(struct ct_thread *thread);
-void ct_thread_forget_all(bool is_in_call); /* in a forked child */
+void ct_thread_reset_all(bool is_in_call); /* in a forked child */
 /* at exit: the calling thread no longer traces through its rings */
 void ct_thread_leave(void);
 

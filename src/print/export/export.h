@@ -115,10 +115,10 @@ struct ct_track {
 	const struct ct_source_process *source_process;
 	uint32_t source_process_index;
 	uint32_t tid;
-	uint32_t index; /* 0, 1, ... in order of appearance */
-	bool is_told;   /* set by the exporter when it has named the track */
-	bool is_first;  /* the first track of its process */
-	void *data;     /* the exporter's, and freed by it */
+	uint32_t index;   /* 0, 1, ... in order of appearance */
+	bool is_reported; /* set by the exporter when it has named the track */
+	bool is_first;    /* the first track of its process */
+	void *data;       /* the exporter's, and freed by it */
 	/* during the first reading: open spans, the innermost last */
 	struct ct_open_span *open;
 	uint32_t open_count, open_capacity;

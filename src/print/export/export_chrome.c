@@ -99,9 +99,9 @@ static void track_report(struct chrome *self, struct ct_track *track)
 	const struct ct_source_process *source_process = track->source_process;
 	uint32_t pid = ct_tracks_pid(self->tracks, source_process);
 
-	if (track->is_told)
+	if (track->is_reported)
 		return;
-	track->is_told = true;
+	track->is_reported = true;
 	if (track->is_first) {
 		ct_tracks_add_process(self->tracks, &self->scratch, source_process);
 		add_naming(self, "process_name", pid, 0);

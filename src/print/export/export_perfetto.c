@@ -188,9 +188,9 @@ static void process_report(struct perfetto *self, const struct ct_source_process
 
 static void track_report(struct perfetto *self, struct ct_track *track)
 {
-	if (track->is_told)
+	if (track->is_reported)
 		return;
-	track->is_told = true;
+	track->is_reported = true;
 	if (track->is_first)
 		process_report(self, track->source_process);
 	ct_buf_add_format(&self->text, "thread %u", track->tid);

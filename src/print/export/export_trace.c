@@ -444,7 +444,7 @@ static void trace_report_last_losses(struct exporting *self, struct trace *trace
 		struct ct_packet_writer *writer = &stream->writer;
 		size_t size = writer->packets.size;
 
-		if (writer->lost > writer->told)
+		if (writer->lost > writer->reported)
 			ct_packet_begin(writer, trace->source_process->pid, stream->tid,
 					writer->last_ns != 0 ? writer->last_ns
 							     : trace->info.start_ns);

@@ -179,13 +179,13 @@ char *ct_ipcs_unquote(struct ct_span value);
 void ct_ipcs_diagnose(struct ct_parser *scan, enum ct_ipcs_message message, struct ct_span word,
 		      const char *what, const char *expected);
 
-struct ct_ipcs_moment { /* as written: the time zone is known only at the command's end */
+struct ct_ipcs_time { /* as written: the time zone is known only at the command's end */
 	bool is_said;
 	struct ct_span word;
 	int year, month, day, hour, minute, second, microsecond;
 };
-void ct_ipcs_read_moment(struct ct_parser *scan, struct ct_span group, struct ct_ipcs_moment *out);
-bool ct_ipcs_moment_us(const struct ct_ipcs_moment *moment, bool is_local, uint64_t *out_us);
+void ct_ipcs_read_time(struct ct_parser *scan, struct ct_span group, struct ct_ipcs_time *out);
+bool ct_ipcs_time_us(const struct ct_ipcs_time *time_bound, bool is_local, uint64_t *out_us);
 /* Reads hexadecimal numbers up to `most`, and ranges first:last of them. */
 void ct_ipcs_read_ranges(struct ct_parser *scan, struct ct_span group, uint32_t least,
 			 uint32_t most, struct ct_ipcs_ranges *out);

@@ -32,7 +32,7 @@ static void note_pass_on(const struct ct_read_note *note, void *user)
 {
 	const struct notes *notes = user;
 
-	if (note->trouble == CT_TROUBLE_LOST)
+	if (note->kind == CT_NOTE_LOST)
 		ct_export_trace.lost(notes->exporter, note);
 	if (notes->also != NULL)
 		notes->also(note, notes->also_user);

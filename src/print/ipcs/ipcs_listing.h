@@ -50,7 +50,7 @@ struct ct_ipcs_lister {
 	uint32_t unknown[CT_IPCS_UNKNOWN];
 	uint32_t unknown_count;
 	unsigned unsupported; /* a bit for each choice that ITT10007I has reported */
-	bool has_told_no_catalog;
+	bool has_reported_no_catalog;
 };
 
 struct ct_ipcs_listing {

@@ -83,8 +83,8 @@ static void read_zone(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand 
 static void read_time(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
 		      struct ct_span group)
 {
-	ct_ipcs_read_moment(&parse->scan, group,
-			    operand->group == CT_IPCS_GROUP_START ? &parse->start : &parse->stop);
+	ct_ipcs_read_time(&parse->scan, group,
+			  operand->group == CT_IPCS_GROUP_START ? &parse->start : &parse->stop);
 }
 
 static void read_exception(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,

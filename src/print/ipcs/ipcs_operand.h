@@ -46,7 +46,7 @@ struct ct_ipcs_parse {
 	struct ct_parser scan;
 	struct ct_ipcs_command *out;
 	struct ct_span said[CT_IPCS_GROUP_COUNT]; /* where; at NULL: nowhere */
-	struct ct_ipcs_moment start, stop;
+	struct ct_ipcs_time start, stop;
 	enum ct_ipcs_message incomplete; /* the message for a keyword without its value */
 };
 

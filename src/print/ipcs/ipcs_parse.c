@@ -23,10 +23,10 @@ static void check_times(struct ct_ipcs_parse *parse)
 
 	out->has_start = parse->start.is_said;
 	out->has_stop = parse->stop.is_said;
-	if (out->has_start && !ct_ipcs_moment_us(&parse->start, out->is_local, &out->start_us))
+	if (out->has_start && !ct_ipcs_time_us(&parse->start, out->is_local, &out->start_us))
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->start.word, "is no day of the calendar",
 				 "mm/dd/yy,hh.mm.ss.dddddd");
-	else if (out->has_stop && !ct_ipcs_moment_us(&parse->stop, out->is_local, &out->stop_us))
+	else if (out->has_stop && !ct_ipcs_time_us(&parse->stop, out->is_local, &out->stop_us))
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->stop.word, "is no day of the calendar",
 				 "mm/dd/yy,hh.mm.ss.dddddd");
 	else if (out->has_start && out->has_stop && out->start_us > out->stop_us)

@@ -53,7 +53,7 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user)
 
 	if (job->also != NULL)
 		job->also(note, job->also_user);
-	if (note->trouble != CT_TROUBLE_MISSING && note->trouble != CT_TROUBLE_LOST)
+	if (note->kind != CT_NOTE_MISSING && note->kind != CT_NOTE_LOST)
 		return;
 	if (note->source_process != NULL &&
 	    !ct_ipcs_is_of_system(job->command, note->source_process))
@@ -65,7 +65,7 @@ void ct_ipcs_note(const struct ct_read_note *note, void *user)
 		*gap = (struct ct_ipcs_gap){ .from_ns = note->to_ns };
 		(void)snprintf(gap->path, sizeof gap->path, "%s", note->path);
 	}
-	if (note->trouble == CT_TROUBLE_MISSING)
+	if (note->kind == CT_NOTE_MISSING)
 		gap->packets += note->events;
 	else
 		gap->events += note->events;
@@ -157,9 +157,9 @@ void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_read_eve
 		ct_ipcs_say(lister, CT_ITT10010I, (const char *[]){ id });
 	}
 	if (event->component != NULL || event->names != NULL || command->report == CT_IPCS_SHORT ||
-	    lister->has_told_no_catalog)
+	    lister->has_reported_no_catalog)
 		return;
-	lister->has_told_no_catalog = true;
+	lister->has_reported_no_catalog = true;
 	print_sub(sub, sizeof sub, command->sub);
 	ct_ipcs_say(lister, CT_ITT10013I, (const char *[]){ command->component, sub });
 }

@@ -18,7 +18,7 @@
 
 /* ---- times ---- */
 
-static const char moment_expected[] = "mm/dd/yy,hh.mm.ss.dddddd";
+static const char time_expected[] = "mm/dd/yy,hh.mm.ss.dddddd";
 
 /* Reads at most `most` digits.  Returns false when there are none, or more. */
 static bool digits_take(const char **at, const char *end, unsigned most, int *out_value,
@@ -45,7 +45,7 @@ static bool mark_take(const char **at, const char *end, const char *marks)
 	return true;
 }
 
-static bool date_take(const char **at, const char *end, struct ct_ipcs_moment *out)
+static bool date_take(const char **at, const char *end, struct ct_ipcs_time *out)
 {
 	unsigned digits;
 
@@ -62,7 +62,7 @@ static bool date_take(const char **at, const char *end, struct ct_ipcs_moment *o
 }
 
 /* Reads hh.mm.ss.dddddd, also with colons; trailing parts are optional. */
-static bool clock_take(const char **at, const char *end, struct ct_ipcs_moment *out)
+static bool clock_take(const char **at, const char *end, struct ct_ipcs_time *out)
 {
 	unsigned digits;
 
@@ -82,42 +82,42 @@ static bool clock_take(const char **at, const char *end, struct ct_ipcs_moment *
 	return out->hour <= 23 && out->minute <= 59 && out->second <= 59;
 }
 
-void ct_ipcs_read_moment(struct ct_parser *scan, struct ct_span group, struct ct_ipcs_moment *out)
+void ct_ipcs_read_time(struct ct_parser *scan, struct ct_span group, struct ct_ipcs_time *out)
 {
 	const char *end = group.at + group.size;
 	const char *at = group.at;
-	struct ct_ipcs_moment moment = { .is_said = true, .word = group };
-	bool is_time = date_take(&at, end, &moment);
+	struct ct_ipcs_time time_bound = { .is_said = true, .word = group };
+	bool is_time = date_take(&at, end, &time_bound);
 
 	if (is_time && at < end) {
 		is_time = *at == ',' || ct_is_blank(*at);
 		while (at < end && (*at == ',' || ct_is_blank(*at)))
 			at++;
-		is_time = is_time && clock_take(&at, end, &moment);
+		is_time = is_time && clock_take(&at, end, &time_bound);
 	}
 	if (!is_time || at != end)
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no time", moment_expected);
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no time", time_expected);
 	else
-		*out = moment;
+		*out = time_bound;
 }
 
-bool ct_ipcs_moment_us(const struct ct_ipcs_moment *moment, bool is_local, uint64_t *out_us)
+bool ct_ipcs_time_us(const struct ct_ipcs_time *time_bound, bool is_local, uint64_t *out_us)
 {
 	struct tm parts = {
-		.tm_year = moment->year - 1900,
-		.tm_mon = moment->month - 1,
-		.tm_mday = moment->day,
-		.tm_hour = moment->hour,
-		.tm_min = moment->minute,
-		.tm_sec = moment->second,
+		.tm_year = time_bound->year - 1900,
+		.tm_mon = time_bound->month - 1,
+		.tm_mday = time_bound->day,
+		.tm_hour = time_bound->hour,
+		.tm_min = time_bound->minute,
+		.tm_sec = time_bound->second,
 		.tm_isdst = -1,
 	};
 	time_t seconds = is_local ? mktime(&parts) : timegm(&parts);
 
 	/* A 30th of February would silently become a day of March. */
-	if (parts.tm_mday != moment->day || seconds < 0)
+	if (parts.tm_mday != time_bound->day || seconds < 0)
 		return false;
-	*out_us = (uint64_t)seconds * US_PER_SECOND + (unsigned)moment->microsecond;
+	*out_us = (uint64_t)seconds * US_PER_SECOND + (unsigned)time_bound->microsecond;
 	return true;
 }
 

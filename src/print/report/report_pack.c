@@ -240,9 +240,9 @@ static json_t *pack_time(uint64_t time_ns)
 void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 {
 	static const char *const kinds[] = {
-		[CT_TROUBLE_DAMAGE] = "damage",   [CT_TROUBLE_UNREAD] = "unknown",
-		[CT_TROUBLE_LOST] = "lost",       [CT_TROUBLE_MISSING] = "missing",
-		[CT_TROUBLE_UNKNOWN] = "unknown", [CT_TROUBLE_CLOCK] = "clock"
+		[CT_NOTE_DAMAGE] = "damage",   [CT_NOTE_UNREAD] = "unknown",
+		[CT_NOTE_LOST] = "lost",       [CT_NOTE_MISSING] = "missing",
+		[CT_NOTE_UNKNOWN] = "unknown", [CT_NOTE_CLOCK] = "clock"
 	};
 	uint32_t source_process = CT_DISTINCT_NONE;
 	json_t *json;
@@ -253,7 +253,7 @@ void ct_report_note(struct ct_report *report, const struct ct_read_note *note)
 	}
 	if (note->source_process != NULL)
 		source_process = ct_report_source_process(&report->names, note->source_process);
-	json = json_pack("{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->trouble],
+	json = json_pack("{s:s,s:o,s:o,s:I,s:I,s:I,s:o,s:o,s:I}", "kind", kinds[note->kind],
 			 "message", ct_json_string(note->message), "path",
 			 ct_json_string(note->path), "offset", (json_int_t)note->offset, "bytes",
 			 (json_int_t)note->bytes, "events", (json_int_t)note->events, "from_ns",

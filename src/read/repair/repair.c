@@ -175,7 +175,7 @@ static bool is_second(struct dirent **entries, int count, const char *name)
 
 static void report_shortage(const struct ct_read_note *found, void *user)
 {
-	if (found->trouble == CT_TROUBLE_UNREAD)
+	if (found->kind == CT_NOTE_UNREAD)
 		repair_report_unread(user, found->path, found->message);
 	else
 		repair_report_lost(user, found->path, found->offset, found->bytes, found->message);

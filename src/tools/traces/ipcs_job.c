@@ -53,15 +53,15 @@ static void job_report(const struct ct_read_note *note, void *user)
 {
 	struct ipcs *ipcs = ((struct job *)user)->ipcs;
 
-	if (note->trouble == CT_TROUBLE_LOST || note->trouble == CT_TROUBLE_MISSING)
+	if (note->kind == CT_NOTE_LOST || note->kind == CT_NOTE_MISSING)
 		return;
-	ct_ipcs_fail(ipcs, note->trouble == CT_TROUBLE_UNREAD ? CMD_UNREAD : CMD_NOTHING);
+	ct_ipcs_fail(ipcs, note->kind == CT_NOTE_UNREAD ? CMD_UNREAD : CMD_NOTHING);
 	if (ipcs->reports++ >= REPORT_LIMIT)
 		return;
 	(void)fflush(stdout);
 	fputs("ctrace ipcs: ", stderr);
 	ct_tool_print(stderr, note->path, strlen(note->path));
-	if (note->trouble != CT_TROUBLE_UNREAD)
+	if (note->kind != CT_NOTE_UNREAD)
 		fprintf(stderr, ", offset %" PRIu64, note->offset);
 	if (note->bytes > 0)
 		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");

@@ -437,7 +437,7 @@ static void reading_report(const struct ct_read_note *note, void *user)
 		return;
 	print_line(reading);
 	ct_tool_print(stderr, note->path, strlen(note->path));
-	if (note->trouble != CT_TROUBLE_CLOCK && note->trouble != CT_TROUBLE_UNREAD)
+	if (note->kind != CT_NOTE_CLOCK && note->kind != CT_NOTE_UNREAD)
 		fprintf(stderr, ", offset %" PRIu64, note->offset);
 	if (note->bytes > 0)
 		fprintf(stderr, ", %" PRIu64 " byte%s", note->bytes, note->bytes == 1 ? "" : "s");

@@ -38,7 +38,7 @@ struct reading {
 	/* may be set by the verb before reading_open() */
 	bool has_pairs;       /* events get durations */
 	bool pairs_are_shown; /* also called for every note, with the verb's own user */
-	ct_read_report *also; /* is told of every note too, with the verb's own user */
+	ct_read_report *also; /* receives every note too, with the verb's own user */
 	void *also_user;
 	/* state while reading */
 	/* shows progress on standard error, if that is a terminal */

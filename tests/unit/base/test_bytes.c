@@ -182,7 +182,7 @@ static void hex_has_as_many_digits_as_asked_and_at_most_16(void **state)
 	assert_string_equal(ct_buf_text(buf), "000000000000000a");
 }
 
-static void trimming_empties_it_and_keeps_no_more_memory_than_it_is_told(void **state)
+static void trimming_empties_it_and_keeps_no_more_memory_than_it_is_reported(void **state)
 {
 	struct ct_buf *buf = *state;
 
@@ -282,7 +282,8 @@ int test_bytes(void)
 		cmocka_unit_test_setup_teardown(hex_has_as_many_digits_as_asked_and_at_most_16,
 						make, drop),
 		cmocka_unit_test_setup_teardown(
-			trimming_empties_it_and_keeps_no_more_memory_than_it_is_told, make, drop),
+			trimming_empties_it_and_keeps_no_more_memory_than_it_is_reported, make,
+			drop),
 		cmocka_unit_test_setup_teardown(formatted_text_of_any_length_fits, make, drop),
 		cmocka_unit_test_setup_teardown(a_growth_that_failed_sticks_until_it_is_cleared,
 						make, drop),

@@ -211,7 +211,7 @@ static int store_on_btrfs(void)
 	return umount("m") == 0 ? 0 : 4;
 }
 
-static void a_file_system_that_copies_is_told_not_to(void **state)
+static void a_file_system_that_copies_is_reported_not_to(void **state)
 {
 	int fd, status;
 	pid_t child;
@@ -337,7 +337,7 @@ int test_os(void)
 		TEST(an_allocation_that_signals_interrupt_ends),
 		TEST(what_is_mapped_twice_is_populated_at_once),
 		TEST(a_file_size_limit_is_what_the_process_has),
-		TEST(a_file_system_that_copies_is_told_not_to),
+		TEST(a_file_system_that_copies_is_reported_not_to),
 		TEST(writing_at_a_place_is_whole_or_an_error),
 		TEST(reading_is_short_only_at_the_end_of_the_file),
 		TEST(an_append_is_one_write_and_says_how_much_went),

@@ -162,23 +162,23 @@ static struct machine *machine_start(void)
 }
 
 /* An event now, and when it was. */
-struct moment {
+struct time_bound {
 	uint64_t ticks, wall_ns;
 };
 
-static struct moment machine_event(const struct machine *m)
+static struct time_bound machine_event(const struct machine *m)
 {
 	struct ct_clock_reading now = machine_read(m);
 
-	return (struct moment){ now.ticks, now.wall_ns };
+	return (struct time_bound){ now.ticks, now.wall_ns };
 }
 
-static void check_date(const struct machine *m, struct moment event)
+static void check_date(const struct machine *m, struct time_bound event)
 {
 	assert_in_range(distance(ct_sync_wall_ns(&m->sync, event.ticks), event.wall_ns), 0, 2);
 }
 
-static const struct ctrace_clock *clock_at(const struct machine *m, struct moment event)
+static const struct ctrace_clock *clock_at(const struct machine *m, struct time_bound event)
 {
 	const struct ctrace_clock *clock;
 
@@ -194,7 +194,7 @@ static const struct ctrace_clock *clock_at(const struct machine *m, struct momen
 static void check_step(int64_t by_ns, uint64_t asleep_ns)
 {
 	struct machine *m = machine_start();
-	struct moment early, before, after, late;
+	struct time_bound early, before, after, late;
 	struct ct_sync at_step;
 
 	m->now += 10000;
@@ -275,7 +275,7 @@ static void time_with_what_it_was_set_back_never_goes_back(void **state)
 static void slewing_is_no_step(void **state)
 {
 	struct machine *m = machine_start();
-	struct moment before = machine_event(m);
+	struct time_bound before = machine_event(m);
 
 	(void)state;
 	/* The kernel slews CLOCK_BOOTTIME alike. */
@@ -321,7 +321,7 @@ static void less_than_a_step_back_stands_still(void **state)
 static void a_change_of_the_reference_is_no_step(void **state)
 {
 	struct machine *m = machine_start();
-	struct moment before = machine_event(m);
+	struct time_bound before = machine_event(m);
 
 	(void)state;
 	m->now += 10 * MS;
@@ -340,7 +340,7 @@ static void a_change_of_the_reference_is_no_step(void **state)
 static void check_jump(uint64_t by, uint64_t asleep_ns)
 {
 	struct machine *m = machine_start();
-	struct moment early = machine_event(m), before, after;
+	struct time_bound early = machine_event(m), before, after;
 
 	machine_run(m, 10 * MS);
 	m->now += 10000;
@@ -474,7 +474,7 @@ static void the_past_is_dated_by_near_points(void **state)
 static void the_ends_of_an_epoch_are_never_thinned_out(void **state)
 {
 	struct machine *m = machine_start();
-	struct moment before, after;
+	struct time_bound before, after;
 
 	(void)state;
 	before = machine_event(m);
@@ -498,7 +498,7 @@ static void the_ends_of_an_epoch_are_never_thinned_out(void **state)
 static void after_many_steps_the_newest_are_kept(void **state)
 {
 	struct machine *m = machine_start();
-	struct moment events[3 * CT_SYNC_EPOCHS];
+	struct time_bound events[3 * CT_SYNC_EPOCHS];
 
 	(void)state;
 	for (unsigned i = 0; i < CT_COUNT(events); i++) {
@@ -560,7 +560,7 @@ static void a_time_becomes_the_ticks_that_become_that_time(void **state)
 static void a_time_that_came_twice_is_the_later_one(void **state)
 {
 	struct machine *m = machine_start();
-	struct moment before = machine_event(m), first, second;
+	struct time_bound before = machine_event(m), first, second;
 
 	(void)state;
 	machine_run(m, 100 * MS);
@@ -578,7 +578,7 @@ static void a_time_that_came_twice_is_the_later_one(void **state)
 static void a_time_that_was_left_out_is_when_the_clock_was_set(void **state)
 {
 	struct machine *m = machine_start();
-	struct moment before = machine_event(m), after;
+	struct time_bound before = machine_event(m), after;
 
 	(void)state;
 	m->wall_ns += HOUR;

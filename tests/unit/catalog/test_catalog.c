@@ -124,7 +124,7 @@ static void what_cannot_be_read(void **state)
 	assert_null(ct_catalog_at(catalog, 1));
 }
 
-static void without_who_is_told(void **state)
+static void without_who_is_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_catalog_parse(catalog, "x", "a: b", 4, NULL, NULL), CTRACE_DAMAGED);
@@ -251,7 +251,7 @@ int test_catalog(void)
 		CATALOG_TEST(many_components),
 		CATALOG_TEST(a_directory),
 		CATALOG_TEST(what_cannot_be_read),
-		CATALOG_TEST(without_who_is_told),
+		CATALOG_TEST(without_who_is_reported),
 		CATALOG_TEST(a_list),
 		CATALOG_TEST(the_environment),
 		CATALOG_TEST(counts),

@@ -287,7 +287,7 @@ static void arguments_that_are_repeated_are_read_once(void **state)
 	assert_int_equal(event("A", 4)->arguments[1].label_count, 1);
 }
 
-static void diagnostics_in_arguments_that_are_repeated_are_told_once(void **state)
+static void diagnostics_in_arguments_that_are_repeated_are_reported_once(void **state)
 {
 	(void)state;
 	parse_bad(
@@ -415,7 +415,7 @@ int test_catalog_load(void)
 		CATALOG_TEST(diagnostics_behind_aliases),
 		CATALOG_TEST(a_key_that_is_none),
 		CATALOG_TEST(arguments_that_are_repeated_are_read_once),
-		CATALOG_TEST(diagnostics_in_arguments_that_are_repeated_are_told_once),
+		CATALOG_TEST(diagnostics_in_arguments_that_are_repeated_are_reported_once),
 		CATALOG_TEST(aliases_that_explode),
 		CATALOG_TEST(a_pair),
 		CATALOG_TEST(a_match),

@@ -503,7 +503,7 @@ static void reserved_bits_are_ignored(void **state)
 	assert_string_equal(last_line(), "reserved 30 1");
 }
 
-static void failing_output_is_told(void **state)
+static void failing_output_is_reported(void **state)
 {
 	(void)state;
 	start_event(1, CTF_FLAG_LEVEL_INFO);
@@ -581,7 +581,7 @@ int test_cbl_ctf_trace(void)
 		cmocka_unit_test(errno_is_kept),
 		cmocka_unit_test(signal_handler_may_trace),
 		cmocka_unit_test(changing_lengths_damage_nothing),
-		cmocka_unit_test(failing_output_is_told),
+		cmocka_unit_test(failing_output_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, set_up_text_file, NULL);

@@ -20,19 +20,19 @@ static struct {
 	cobuns32_t flags, valint;
 	char name[300], value[300];
 	pthread_t thread;
-} told;
+} reported;
 
-static void forget(void)
+static void reset(void)
 {
-	memset(&told, 0, sizeof(told));
+	memset(&reported, 0, sizeof(reported));
 }
 
 static void note(cobuns32_t handle, cobuns32_t type)
 {
-	told.calls++;
-	told.handle = handle;
-	told.type = type;
-	told.thread = pthread_self();
+	reported.calls++;
+	reported.handle = handle;
+	reported.type = type;
+	reported.thread = pthread_self();
 }
 
 static void on_change(cobuns32_t handle, cobuns32_t type, void *info)
@@ -41,14 +41,14 @@ static void on_change(cobuns32_t handle, cobuns32_t type, void *info)
 
 	note(handle, type);
 	if (type == TRACER_NOTIF_TYPE_LEVEL_CHANGE) {
-		told.level = *(const cbl_x4_comp5_t *)info;
+		reported.level = *(const cbl_x4_comp5_t *)info;
 		return;
 	}
 	assert_int_equal(change->version, 0);
-	told.flags = change->flags;
-	told.valint = change->valint;
-	memcpy(told.name, change->name, change->namelen);
-	memcpy(told.value, change->value, change->vallen);
+	reported.flags = change->flags;
+	reported.valint = change->valint;
+	memcpy(reported.name, change->name, change->namelen);
+	memcpy(reported.value, change->value, change->vallen);
 }
 
 /* The same from the group that a COBOL callback is given. */
@@ -60,14 +60,14 @@ static void on_packed_change(cobuns32_t handle, cobuns32_t type, void *info)
 
 	note(handle, type);
 	memcpy(words, group, type == TRACER_NOTIF_TYPE_LEVEL_CHANGE ? 4 : 20);
-	told.level = words[0];
+	reported.level = words[0];
 	if (type == TRACER_NOTIF_TYPE_LEVEL_CHANGE)
 		return;
 	memcpy(pointers, group + 20, 16);
-	told.flags = words[1];
-	told.valint = words[4];
-	memcpy(told.name, pointers[0], words[2]);
-	memcpy(told.value, pointers[1], words[3]);
+	reported.flags = words[1];
+	reported.valint = words[4];
+	memcpy(reported.name, pointers[0], words[2]);
+	memcpy(reported.value, pointers[1], words[3]);
 }
 
 static NOTIF_INSTALL block_of(cbl_x4_comp5_t handle, TRACER_NOTIF_CALLBACK *callback)
@@ -80,7 +80,7 @@ static NOTIF_INSTALL install_c(const char *name, TRACER_NOTIF_CALLBACK *callback
 	NOTIF_INSTALL block = block_of(tracer(name), callback);
 
 	assert_int_equal(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &block), CTF_RET_SUCCESS);
-	forget();
+	reset();
 	return block;
 }
 
@@ -89,7 +89,7 @@ static NOTIF_INSTALL install_cobol(const char *name, TRACER_NOTIF_CALLBACK *call
 	NOTIF_INSTALL block = block_of(tracer(name), callback);
 
 	assert_int_equal(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_INSTALL, &block), CTF_RET_SUCCESS);
-	forget();
+	reset();
 	return block;
 }
 
@@ -155,30 +155,30 @@ static void module_of_a_callback_stays_loaded(void **state)
 
 /* ---- what is told ---- */
 
-static void level_is_told_whoever_in_the_tree_was_set(void **state)
+static void level_is_reported_whoever_in_the_tree_was_set(void **state)
 {
 	NOTIF_INSTALL block = install_c("tree.a.b", on_change);
 
 	(void)state;
 	/* the default */
 	assert_int_equal(CBL_CTF_LEVEL(0, CTF_FLAG_LEVEL_FATAL, NULL), CTF_RET_SUCCESS);
-	assert_int_equal(told.calls, 1);
-	assert_int_equal(told.handle, block.handle);
-	assert_int_equal(told.type, TRACER_NOTIF_TYPE_LEVEL_CHANGE);
-	assert_int_equal(told.level, CTF_FLAG_LEVEL_FATAL);
+	assert_int_equal(reported.calls, 1);
+	assert_int_equal(reported.handle, block.handle);
+	assert_int_equal(reported.type, TRACER_NOTIF_TYPE_LEVEL_CHANGE);
+	assert_int_equal(reported.level, CTF_FLAG_LEVEL_FATAL);
 	set_level("tree", CTF_FLAG_LEVEL_ERROR); /* a parent */
-	assert_int_equal(told.calls, 2);
-	assert_int_equal(told.level, CTF_FLAG_LEVEL_ERROR);
+	assert_int_equal(reported.calls, 2);
+	assert_int_equal(reported.level, CTF_FLAG_LEVEL_ERROR);
 	set_level("tree.a.b", CTF_LEVEL_NONE); /* its own */
-	assert_int_equal(told.calls, 3);
-	assert_int_equal(told.level, CTF_LEVEL_NONE);
+	assert_int_equal(reported.calls, 3);
+	assert_int_equal(reported.level, CTF_LEVEL_NONE);
 	set_level("tree", CTF_FLAG_LEVEL_DEBUG); /* changes nothing for it */
 	set_level("tree.a.b", CTF_LEVEL_NONE);
 	set_level("tree.a.b.c", CTF_FLAG_LEVEL_INFO);
-	assert_int_equal(told.calls, 3);
+	assert_int_equal(reported.calls, 3);
 	uninstall(block);
 	set_level("tree.a.b", CTF_FLAG_LEVEL_INFO);
-	assert_int_equal(told.calls, 3);
+	assert_int_equal(reported.calls, 3);
 }
 
 static void set_property(const char *property, const char *value)
@@ -189,30 +189,30 @@ static void set_property(const char *property, const char *value)
 			 CTF_RET_SUCCESS);
 }
 
-static void property_is_told_in_the_form_of_its_callback(void **state)
+static void property_is_reported_in_the_form_of_its_callback(void **state)
 {
 	NOTIF_INSTALL c = install_c("pc", on_change), cobol;
 
 	(void)state;
 	set_property("Glyph Shaping", "ON");
-	assert_int_equal(told.calls, 1);
-	assert_int_equal(told.type, TRACER_NOTIF_TYPE_PROP_CHANGE);
-	assert_string_equal(told.name, "Glyph Shaping"); /* the setter's spelling */
-	assert_string_equal(told.value, "ON");
-	assert_int_equal(told.valint, 1);
-	assert_int_equal(told.flags, 0);
+	assert_int_equal(reported.calls, 1);
+	assert_int_equal(reported.type, TRACER_NOTIF_TYPE_PROP_CHANGE);
+	assert_string_equal(reported.name, "Glyph Shaping"); /* the setter's spelling */
+	assert_string_equal(reported.value, "ON");
+	assert_int_equal(reported.valint, 1);
+	assert_int_equal(reported.flags, 0);
 	set_property("size", "0x10");
-	assert_int_equal(told.valint, 16);
-	assert_int_equal(told.flags, CTF_FLAG_PROP_INT_VALUE);
+	assert_int_equal(reported.valint, 16);
+	assert_int_equal(reported.flags, CTF_FLAG_PROP_INT_VALUE);
 	uninstall(c);
 	cobol = install_cobol("pc", on_packed_change);
 	set_property("SIZE", "17");
-	assert_int_equal(told.calls, 1);
-	assert_int_equal(told.type, TRACER_NOTIF_TYPE_PROP_CHANGE);
-	assert_string_equal(told.name, "SIZE");
-	assert_string_equal(told.value, "17");
-	assert_int_equal(told.valint, 17);
-	assert_int_equal(told.flags, CTF_FLAG_PROP_INT_VALUE);
+	assert_int_equal(reported.calls, 1);
+	assert_int_equal(reported.type, TRACER_NOTIF_TYPE_PROP_CHANGE);
+	assert_string_equal(reported.name, "SIZE");
+	assert_string_equal(reported.value, "17");
+	assert_int_equal(reported.valint, 17);
+	assert_int_equal(reported.flags, CTF_FLAG_PROP_INT_VALUE);
 	uninstall(cobol);
 }
 
@@ -233,15 +233,15 @@ static void c_callback_runs_where_the_change_is_made(void **state)
 
 	(void)state;
 	set_level("thr", CTF_FLAG_LEVEL_DEBUG);
-	assert_true(pthread_equal(told.thread, pthread_self()));
+	assert_true(pthread_equal(reported.thread, pthread_self()));
 	assert_int_equal(pthread_create(&other, NULL, change_elsewhere, NULL), 0);
 	assert_int_equal(pthread_join(other, NULL), 0);
-	assert_int_equal(told.calls, 3);
-	assert_true(pthread_equal(told.thread, other));
-	assert_int_equal(told.level, CTF_FLAG_LEVEL_ERROR);
+	assert_int_equal(reported.calls, 3);
+	assert_true(pthread_equal(reported.thread, other));
+	assert_int_equal(reported.level, CTF_FLAG_LEVEL_ERROR);
 	/* And in a change through the native face. */
 	assert_int_equal(ctrace_level_set("thr", CTRACE_INFO), CTRACE_OK);
-	assert_int_equal(told.calls, 4);
+	assert_int_equal(reported.calls, 4);
 	uninstall(block);
 }
 
@@ -252,21 +252,21 @@ static void cobol_callback_waits_for_its_thread(void **state)
 
 	(void)state;
 	set_level("thr", CTF_FLAG_LEVEL_DEBUG); /* by itself: at once */
-	assert_int_equal(told.calls, 1);
+	assert_int_equal(reported.calls, 1);
 	assert_int_equal(pthread_create(&other, NULL, change_elsewhere, NULL), 0);
 	assert_int_equal(pthread_join(other, NULL), 0);
-	assert_int_equal(told.calls, 1);
+	assert_int_equal(reported.calls, 1);
 	any_call();
-	assert_int_equal(told.calls, 2); /* two changes of one level are one */
-	assert_int_equal(told.level, CTF_FLAG_LEVEL_ERROR);
-	assert_true(pthread_equal(told.thread, pthread_self()));
+	assert_int_equal(reported.calls, 2); /* two changes of one level are one */
+	assert_int_equal(reported.level, CTF_FLAG_LEVEL_ERROR);
+	assert_true(pthread_equal(reported.thread, pthread_self()));
 	/* not in a CBL_CTF_* call */
 	assert_int_equal(ctrace_level_set("thr", CTRACE_INFO), CTRACE_OK);
-	assert_int_equal(told.calls, 2);
+	assert_int_equal(reported.calls, 2);
 	any_call();
-	assert_int_equal(told.calls, 3);
+	assert_int_equal(reported.calls, 3);
 	any_call();
-	assert_int_equal(told.calls, 3);
+	assert_int_equal(reported.calls, 3);
 	uninstall(block);
 }
 
@@ -279,8 +279,8 @@ static void trace_call_delivers_too(void **state)
 	assert_int_equal(ctrace_level_set("thr", CTRACE_FATAL), CTRACE_OK);
 	errno = 4711;
 	assert_int_equal(cobctf_trace(NUL, BYTES("thr"), &event), CTF_RET_NOT_TRACING_LEVEL);
-	assert_int_equal(told.calls, 1);
-	assert_int_equal(told.level, CTF_FLAG_LEVEL_FATAL);
+	assert_int_equal(reported.calls, 1);
+	assert_int_equal(reported.level, CTF_FLAG_LEVEL_FATAL);
 	assert_int_equal(errno, 4711);
 	uninstall(block);
 }
@@ -295,26 +295,26 @@ static void waiting_changes_are_bounded(void **state)
 		(void)snprintf(name, sizeof(name), "property.%u", i);
 		assert_int_equal(ctrace_component_property_set("many", name, "1"), CTRACE_OK);
 	}
-	assert_int_equal(told.calls, 0);
+	assert_int_equal(reported.calls, 0);
 	any_call();
-	assert_int_equal(told.calls, 64);
+	assert_int_equal(reported.calls, 64);
 	uninstall(block);
 }
 
-static void uninstalled_callback_is_not_told_what_waited(void **state)
+static void uninstalled_callback_is_not_reported_what_waited(void **state)
 {
 	NOTIF_INSTALL block = install_cobol("late", on_packed_change);
 
 	(void)state;
 	assert_int_equal(ctrace_component_property_set("late", "p", "1"), CTRACE_OK);
-	forget();
+	reset();
 	block.callback = on_packed_change;
 	/* This call delivers first, then uninstalls. */
 	assert_int_equal(CBL_CTF_TRACER_NOTIFY(TRACER_NOTIF_UNINSTALL, &block), CTF_RET_SUCCESS);
-	assert_int_equal(told.calls, 1);
+	assert_int_equal(reported.calls, 1);
 	assert_int_equal(ctrace_component_property_set("late", "p", "2"), CTRACE_OK);
 	any_call();
-	assert_int_equal(told.calls, 1);
+	assert_int_equal(reported.calls, 1);
 	assert_int_equal(__atomic_load_n(&ct_notify_waiting, __ATOMIC_RELAXED), 0);
 }
 
@@ -336,11 +336,11 @@ static void callback_may_uninstall_itself(void **state)
 	(void)install_c("self", uninstalls_itself);
 	set_level("self", CTF_FLAG_LEVEL_DEBUG);
 	set_level("self", CTF_FLAG_LEVEL_ERROR);
-	assert_int_equal(told.calls, 1);
+	assert_int_equal(reported.calls, 1);
 	(void)install_cobol("self", uninstalls_itself);
 	set_level("self", CTF_FLAG_LEVEL_DEBUG);
 	set_level("self", CTF_FLAG_LEVEL_ERROR);
-	assert_int_equal(told.calls, 1);
+	assert_int_equal(reported.calls, 1);
 }
 
 static unsigned depth, deepest;
@@ -353,7 +353,7 @@ static void changes_its_own_level(cobuns32_t handle, cobuns32_t type, void *info
 	depth++;
 	if (depth > deepest)
 		deepest = depth;
-	set_level("loop", told.calls % 2 == 0 ? CTF_FLAG_LEVEL_DEBUG : CTF_FLAG_LEVEL_ERROR);
+	set_level("loop", reported.calls % 2 == 0 ? CTF_FLAG_LEVEL_DEBUG : CTF_FLAG_LEVEL_ERROR);
 	depth--;
 }
 
@@ -364,14 +364,14 @@ static void callback_that_changes_what_it_hears_of_is_bounded(void **state)
 	(void)state;
 	set_level("loop", CTF_FLAG_LEVEL_INFO);
 	assert_int_equal(deepest, 1);
-	assert_true(told.calls > 1);
-	assert_true(told.calls <= 256);
+	assert_true(reported.calls > 1);
+	assert_true(reported.calls <= 256);
 	uninstall(block);
 	block = install_cobol("loop", changes_its_own_level);
 	set_level("loop", CTF_FLAG_LEVEL_WARN);
 	assert_int_equal(deepest, 1);
-	assert_true(told.calls > 1);
-	assert_true(told.calls <= 1024);
+	assert_true(reported.calls > 1);
+	assert_true(reported.calls <= 1024);
 	uninstall(block);
 }
 
@@ -440,7 +440,7 @@ static void uninstalling_does_not_wait_for_ever(void **state)
 	atomic_store(&inside, 0);
 	ct_notify_limit_ns = 1000000;
 	set_level("wait", CTF_FLAG_LEVEL_DEBUG);
-	forget();
+	reset();
 	atomic_store(&inside, 0);
 	pthread_mutex_lock(&programs_lock);
 	assert_int_equal(pthread_create(&changer, NULL, change_wait, NULL), 0);
@@ -451,15 +451,15 @@ static void uninstalling_does_not_wait_for_ever(void **state)
 	pthread_join(changer, NULL);
 	ct_notify_limit_ns = limit_ns;
 	set_level("wait", CTF_FLAG_LEVEL_FATAL);
-	assert_int_equal(told.calls, 2);
+	assert_int_equal(reported.calls, 2);
 	uninstall(block);
 	set_level("wait", CTF_FLAG_LEVEL_DEBUG);
-	assert_int_equal(told.calls, 2);
+	assert_int_equal(reported.calls, 2);
 }
 
 /* ---- fork ---- */
 
-static void forked_child_is_told_its_own_changes(void **state)
+static void forked_child_is_reported_its_own_changes(void **state)
 {
 	NOTIF_INSTALL c = install_c("fork", on_change),
 		      cobol = install_cobol("fork.cobol", on_packed_change);
@@ -472,12 +472,13 @@ static void forked_child_is_told_its_own_changes(void **state)
 		set_level("fork", CTF_FLAG_LEVEL_ERROR);
 		set_level("fork.cobol", CTF_FLAG_LEVEL_WARN);
 		/* 1 for "fork", 1 for its child that inherits, 1 for its own level */
-		_exit(told.calls == 3 && told.level == CTF_FLAG_LEVEL_WARN ? 0
-									   : (int)told.calls + 1);
+		_exit(reported.calls == 3 && reported.level == CTF_FLAG_LEVEL_WARN
+			      ? 0
+			      : (int)reported.calls + 1);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	assert_int_equal(told.calls, 0);
+	assert_int_equal(reported.calls, 0);
 	uninstall(c);
 	uninstall(cobol);
 }
@@ -487,18 +488,18 @@ int test_notify(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(installing_is_refused),
 		cmocka_unit_test(module_of_a_callback_stays_loaded),
-		cmocka_unit_test(level_is_told_whoever_in_the_tree_was_set),
-		cmocka_unit_test(property_is_told_in_the_form_of_its_callback),
+		cmocka_unit_test(level_is_reported_whoever_in_the_tree_was_set),
+		cmocka_unit_test(property_is_reported_in_the_form_of_its_callback),
 		cmocka_unit_test(c_callback_runs_where_the_change_is_made),
 		cmocka_unit_test(cobol_callback_waits_for_its_thread),
 		cmocka_unit_test(trace_call_delivers_too),
 		cmocka_unit_test(waiting_changes_are_bounded),
-		cmocka_unit_test(uninstalled_callback_is_not_told_what_waited),
+		cmocka_unit_test(uninstalled_callback_is_not_reported_what_waited),
 		cmocka_unit_test(callback_may_uninstall_itself),
 		cmocka_unit_test(callback_that_changes_what_it_hears_of_is_bounded),
 		cmocka_unit_test(uninstalling_waits_for_a_call_that_runs),
 		cmocka_unit_test(uninstalling_does_not_wait_for_ever),
-		cmocka_unit_test(forked_child_is_told_its_own_changes),
+		cmocka_unit_test(forked_child_is_reported_its_own_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

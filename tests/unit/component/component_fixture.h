@@ -118,7 +118,7 @@ static UNUSED uint32_t threshold_of(const char *name)
 
 /* ---- the routine ---- */
 
-static struct ctrace_ctss calls[64]; /* the first ones since forget_calls() */
+static struct ctrace_ctss calls[64]; /* the first ones since reset_calls() */
 static unsigned call_count;
 /* What the routine does and answers; NULL: 0. */
 static ctrace_routine *answer;
@@ -138,7 +138,7 @@ static UNUSED void register_routine(const char *name)
 	CHILD_CHECK(ctrace_routine_register(name, noting_routine) == CTRACE_OK);
 }
 
-static UNUSED void forget_calls(void)
+static UNUSED void reset_calls(void)
 {
 	call_count = 0;
 }

@@ -20,7 +20,7 @@ static void plant(void)
 	CHILD_CHECK(HEAD_AND(.buffer = CTRACE_YES, .asids = CTRACE_YES, .jobs = CTRACE_YES) ==
 		    CTRACE_RC_OK);
 	CHILD_CHECK(LIKE("A") == CTRACE_RC_OK && LIKE("B") == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	status = (struct ct_status){ .mode = CTRACE_MODE_ON,
 				     .level = CTRACE_INFO,
 				     .options = "ASKED" };

@@ -17,7 +17,7 @@ static void define_unit(void)
 	CHILD_CHECK(DEFINE(.name = "UNIT", .startnam = "UNITSS", .mod = YES, .asids = YES,
 			   .jobs = YES, .buffer = YES, .wtr = YES, .wtrmode = CTRACE_PAGEABLE,
 			   HEAD_KEYWORDS) == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 }
 
 /* ---- one command ---- */
@@ -118,7 +118,7 @@ static void each_statement_is_a_transaction(void)
 	write_member("CTOPT", "TRACEOPTS OPTIONS('FOR ANY')\n");
 	CHILD_CHECK(TURN(ON, .parm = "CTOPT", .sub = "A") == CTRACE_RC_OK &&
 		    strcmp(shown("UNIT", "A")->options, "FOR ANY") == 0);
-	forget_calls();
+	reset_calls();
 	CHILD_CHECK(is_refused(TURN(NONE, .parm = "CTOPT", .sub = "A"), CTRACE_RSN_NO_STATE));
 	CHILD_CHECK(is_refused(TURN(NONE, .parm = "CTBOTH", .sub = "A"), CTRACE_RSN_MEMBER_SUB));
 	CHILD_CHECK(is_refused(TURN(ON, .parm = "CTNONE"), CTRACE_RSN_MEMBER_NOT_FOUND));

@@ -110,7 +110,7 @@ static void a_level_that_a_refusing_routine_sets_goes_with_the_definition(void)
 	CHILD_CHECK(DEFINE(.name = "LEVEL", .startnam = "LEVELSS", .minops = "A") ==
 		    CTRACE_RC_REFUSED);
 	answer = NULL;
-	forget_calls();
+	reset_calls();
 	CHILD_CHECK(DEFINE(.name = "LEVEL", .startnam = "LEVELSS") == CTRACE_RC_OK);
 	CHILD_CHECK(call_count == 0 && shown("LEVEL", NULL)->mode == CTRACE_MODE_OFF &&
 		    threshold_of("LEVEL") == CTRACE_LEVEL_NONE);
@@ -320,7 +320,7 @@ static void fork_and_end(void (*body)(void))
 
 	if (pid == 0) {
 		answer = NULL;
-		forget_calls();
+		reset_calls();
 		body();
 		_exit(0);
 	}

@@ -19,7 +19,7 @@ static void define_tree(void)
 	CHILD_CHECK(DEFINE(.name = "UNIT", .sub = "B", .startnam = "UNITSS") == CTRACE_RC_OK);
 	CHILD_CHECK(TRACE_CT(.name = "UNIT", .state = CTRACE_CT_ON) == CTRACE_RC_OK);
 	CHILD_CHECK(TRACE_CT(.name = "UNIT", .sub = "A", .state = CTRACE_CT_ON) == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 }
 
 /* A, AA and the head are on; B is off and is not called. */
@@ -59,7 +59,7 @@ static uint32_t refuse_and_say_so(struct ctrace_ctss *ctss)
 	return ctss->flags == CTRACE_CTSS_STOP ? 8 : 0;
 }
 
-static void a_refusal_is_told_and_keeps_nothing(void)
+static void a_refusal_is_reported_and_keeps_nothing(void)
 {
 	define_tree();
 	answer = refuse_and_say_so;
@@ -147,7 +147,7 @@ int test_delete(void)
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(what_is_active_stops_the_deepest_first),
 		IN_CHILD(a_subtree_goes_alone),
-		IN_CHILD(a_refusal_is_told_and_keeps_nothing),
+		IN_CHILD(a_refusal_is_reported_and_keeps_nothing),
 		IN_CHILD(nothing_is_defined_below_what_is_going),
 		IN_CHILD(what_a_routine_defined_goes_with_a_refused_head),
 	};

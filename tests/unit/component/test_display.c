@@ -18,7 +18,7 @@ static void define_shown(const char *dispnam)
 			   HEAD_KEYWORDS) == CTRACE_RC_OK);
 	CHILD_CHECK(TRACE_CT(.name = "SHOWN", .state = CTRACE_CT_ON, .options = "KNOWN",
 			     .asid = "1,2") == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 }
 
 /* ---- what is known ---- */
@@ -30,7 +30,7 @@ static void all_that_is_known_is_shown(void)
 	define_shown(NULL);
 	CHILD_CHECK(DEFINE(.name = "SHOWN", .sub = "LIKE", .startnam = "SHOWNSS",
 			   .likehead = YES) == CTRACE_RC_OK);
-	forget_calls();
+	reset_calls();
 	display = shown("SHOWN", NULL);
 	CHILD_CHECK(display->size == sizeof *display && display->is_defined &&
 		    display->mode == CTRACE_MODE_ON && display->subs == 1);

@@ -367,7 +367,7 @@ static void write_into_a_wall(void)
 	CHILD_CHECK(is_balanced(3));
 }
 
-static void failing_output_is_told_and_loses_nothing(void **state)
+static void failing_output_is_reported_and_loses_nothing(void **state)
 {
 	char text[1024];
 
@@ -436,7 +436,7 @@ int test_write_buffer(void)
 		CASE(what_finds_no_room_is_counted),
 		CASE(an_entry_of_more_than_half_a_ring_is_lost_alone),
 		CASE(what_its_owner_spoils_under_our_eyes_is_counted_and_does_no_harm),
-		CASE(failing_output_is_told_and_loses_nothing),
+		CASE(failing_output_is_reported_and_loses_nothing),
 		CASE(a_time_that_cannot_be_spoils_no_other),
 	};
 

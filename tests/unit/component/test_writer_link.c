@@ -174,7 +174,7 @@ static void without_a_writer_it_is_noted(void **state)
 	assert_int_equal(newest_ring()->head->held_by, 0);
 	assert_int_equal(ctrace_flush(60000), CTRACE_OK);
 	assert_true(ct_ring_is_empty(newest_ring()));
-	ct_writer_forget("link.test", 9);
+	ct_writer_reset("link.test", 9);
 }
 
 static uint64_t pending(const struct ct_ring *ring)
@@ -235,7 +235,7 @@ static void asked_for_its_rings_it_wants_them_back(void **state)
 	close_writer();
 	unlock();
 	UNTIL(ct_ring_is_empty(ring)); /* the consumer thread has it */
-	UNTIL(__atomic_load_n(&ct_process.adopting, __ATOMIC_ACQUIRE) == 0);
+	UNTIL(__atomic_load_n(&ct_process.taking_over, __ATOMIC_ACQUIRE) == 0);
 }
 
 static void do_nothing(void *user)
@@ -311,7 +311,7 @@ static void there_are_fifteen_names(void **state)
 	assert_int_equal(ct_writer_set("link.test", 9, "N1"), CTRACE_OK);
 	assert_int_equal(ct_writer_set("link.test", 9, ""), CTRACE_OK);
 	assert_int_equal(ct_registry_configured(ct_process.registry, tracer->component).writer, 0);
-	ct_writer_forget("link.test", 9);
+	ct_writer_reset("link.test", 9);
 	assert_int_equal(ct_registry_configured(ct_process.registry, tracer->component).writer,
 			 CT_WRITER_UNSET);
 }

@@ -55,7 +55,7 @@ static void it_opens_once_and_closes_once(void **state)
 	assert_int_equal(output_a.closes, 2);
 }
 
-static void its_last_close_is_told_to_be_that(void **state)
+static void its_last_close_is_reported_to_be_that(void **state)
 {
 	(void)state;
 	begin(false);
@@ -71,7 +71,7 @@ static void its_last_close_is_told_to_be_that(void **state)
 	end();
 }
 
-static void the_emitter_is_told_whose_events_it_gets(void **state)
+static void the_emitter_is_reported_whose_events_it_gets(void **state)
 {
 	const struct ctrace_emitter_context *context = &destination.context;
 
@@ -346,9 +346,9 @@ int test_destination(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_opens_once_and_closes_once, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(its_last_close_is_told_to_be_that, fixture_setup,
-						fixture_teardown),
-		cmocka_unit_test_setup_teardown(the_emitter_is_told_whose_events_it_gets,
+		cmocka_unit_test_setup_teardown(its_last_close_is_reported_to_be_that,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_emitter_is_reported_whose_events_it_gets,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_property_is_what_was_set_else_its_default_else_nothing, fixture_setup,

@@ -5,7 +5,7 @@
  */
 #include "pass_fixture.h"
 
-static uint64_t most_told;
+static uint64_t most_reported;
 static unsigned bursts;
 
 static void overwrite_all(void)
@@ -28,15 +28,15 @@ static void after_method(void *user)
 	(void)user;
 }
 
-static void note_most_told(void)
+static void note_most_reported(void)
 {
-	if (output_a.lost[CTRACE_LOSS_OVERWRITTEN] > most_told)
-		most_told = output_a.lost[CTRACE_LOSS_OVERWRITTEN];
+	if (output_a.lost[CTRACE_LOSS_OVERWRITTEN] > most_reported)
+		most_reported = output_a.lost[CTRACE_LOSS_OVERWRITTEN];
 }
 
 /* The producer comes round while the first batch is on its way: opening is between reading the
  * events and telling of losses. */
-static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
+static void what_is_in_a_batch_is_not_reported_as_overwritten(void **state)
 {
 	struct ct_consumer_source source = live_source();
 
@@ -46,16 +46,16 @@ static void what_is_in_a_batch_is_not_told_as_overwritten(void **state)
 	source.after_method = after_method;
 	assert_int_equal(ct_consumer_create(&source, &consumer), CTRACE_OK);
 	bursts = 1;
-	most_told = 0;
-	output_a.before_write = note_most_told;
+	most_reported = 0;
+	output_a.before_write = note_most_reported;
 	for (unsigned i = 0; i < 100; i++)
 		assert_true(produce(0, COMPONENT_BOTH));
 	for (unsigned i = 0; i < 3; i++)
 		pass(true);
 	ct_consumer_close(consumer);
-	note_most_told();
-	assert_true(most_told > 0);
-	assert_int_equal(most_told + count_output(&output_a), next_number);
+	note_most_reported();
+	assert_true(most_reported > 0);
+	assert_int_equal(most_reported + count_output(&output_a), next_number);
 	ct_consumer_destroy(consumer);
 	drop_process();
 }
@@ -93,7 +93,7 @@ static void what_one_destination_has_lost_is_counted_once(void **state)
 	stop();
 }
 
-static void losses_are_told_with_the_next_batch(void **state)
+static void losses_are_reported_with_the_next_batch(void **state)
 {
 	(void)state;
 	start(1, CT_OVERFLOW_DISCARD);
@@ -122,9 +122,9 @@ static void losses_are_told_with_the_next_batch(void **state)
 int test_losses(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_in_a_batch_is_not_told_as_overwritten),
+		TEST(what_is_in_a_batch_is_not_reported_as_overwritten),
 		TEST(what_one_destination_has_lost_is_counted_once),
-		TEST(losses_are_told_with_the_next_batch),
+		TEST(losses_are_reported_with_the_next_batch),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

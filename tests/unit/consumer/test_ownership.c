@@ -236,13 +236,13 @@ static void what_a_dead_writer_had_is_finished_where_it_stood(void **state)
 	pass(consumer_thread);
 	/* the other ring's: it is not told that the writer is dead */
 	assert_int_equal(result.delivered, 3);
-	ct_consumer_adopt(consumer_thread, 1u << WRITER);
-	assert_int_equal(ct_consumer_adopted(consumer_thread), 1u << WRITER);
+	ct_consumer_take_over(consumer_thread, 1u << WRITER);
+	assert_int_equal(ct_consumer_taken_over(consumer_thread), 1u << WRITER);
 	pass(consumer_thread);
 	assert_int_equal(result.delivered, 6);
 	assert_true(output_b.was_recovering);
 	assert_int_equal(rings[0]->head->held_by, 0);
-	assert_int_equal(ct_consumer_adopted(consumer_thread), 0);
+	assert_int_equal(ct_consumer_taken_over(consumer_thread), 0);
 	assert_int_equal(output_b.opens - output_b.closes, 0);
 	make(0, 5);
 	pass(consumer_thread);
@@ -267,7 +267,7 @@ static void what_a_dead_writer_wrote_and_did_not_commit_is_not_there_twice(void 
 	(void)fputs("10\n1", file);
 	(void)fclose(file);
 	want(0, 0);
-	ct_consumer_adopt(consumer_thread, 1u << WRITER);
+	ct_consumer_take_over(consumer_thread, 1u << WRITER);
 	pass(consumer_thread);
 	assert_shared(0, 12);
 	stop();
@@ -291,7 +291,7 @@ static void what_a_dead_writer_committed_does_not_come_again(void **state)
 	rings[0]->head->consumed = consumed;
 	kill_writer();
 	want(0, 0);
-	ct_consumer_adopt(consumer_thread, 1u << WRITER);
+	ct_consumer_take_over(consumer_thread, 1u << WRITER);
 	pass(consumer_thread);
 	assert_int_equal(rings[0]->head->held_by, 0);
 	assert_shared(0, 8);
@@ -306,7 +306,7 @@ static void a_writer_that_died_before_its_first_write_leaves_it_to_the_consumer_
 	make(0, 9);
 	kill_writer();
 	want(0, 0);
-	ct_consumer_adopt(consumer_thread, 1u << WRITER);
+	ct_consumer_take_over(consumer_thread, 1u << WRITER);
 	pass(consumer_thread);
 	assert_int_equal(rings[0]->head->held_by, 0);
 	assert_shared(9, 0);
@@ -326,7 +326,7 @@ a_new_writer_gets_the_ring_after_the_consumer_thread_has_finished_the_old_ones(v
 	pass(writer);
 	make(0, 5);
 	kill_writer();
-	ct_consumer_adopt(consumer_thread, 1u << WRITER);
+	ct_consumer_take_over(consumer_thread, 1u << WRITER);
 	pass(consumer_thread); /* `wanted` says the writer still: it is the dead one's place */
 	assert_int_equal(rings[0]->head->held_by, 0);
 	(void)snprintf(session.head->dest[WRITER + 1].emitter, 32, "TESTB");
@@ -416,7 +416,7 @@ static void a_pass_looks_at_consumers_only_when_one_may_have_changed(void **stat
 	stop();
 }
 
-static void losses_are_told_where_their_ring_is(void **state)
+static void losses_are_reported_where_their_ring_is(void **state)
 {
 	(void)state;
 	start(2);
@@ -451,7 +451,7 @@ static void a_writer_without_an_output_leaves_its_losses_to_the_consumer_thread(
 	lose(0, WRITER);
 	kill_writer();
 	want(0, 0);
-	ct_consumer_adopt(consumer_thread, 1u << WRITER);
+	ct_consumer_take_over(consumer_thread, 1u << WRITER);
 	pass(consumer_thread);
 	make(0, 1);
 	pass(consumer_thread);
@@ -475,7 +475,7 @@ static void a_dead_writers_last_losses_are_reported_in_its_output(void **state)
 	lose(0, WRITER);
 	kill_writer();
 	want(0, 0);
-	ct_consumer_adopt(consumer_thread, 1u << WRITER);
+	ct_consumer_take_over(consumer_thread, 1u << WRITER);
 	pass(consumer_thread);
 	assert_int_equal(output_b.lost[CTRACE_LOSS_DISCARDED], 1);
 	assert_int_equal(output_a.losts, 0);
@@ -518,7 +518,7 @@ int test_ownership(void)
 		TEST(a_recoverer_finishes_what_both_left),
 		TEST(each_event_counts_once_for_its_component),
 		TEST(a_pass_looks_at_consumers_only_when_one_may_have_changed),
-		TEST(losses_are_told_where_their_ring_is),
+		TEST(losses_are_reported_where_their_ring_is),
 		TEST(a_writer_without_an_output_leaves_its_losses_to_the_consumer_thread),
 		TEST(a_dead_writers_last_losses_are_reported_in_its_output),
 		TEST(what_only_a_ring_has_counted_is_reported_too),

@@ -314,11 +314,11 @@ static void a_destination_without_cursors_begins_at_the_tail_with_its_counts(voi
 static void a_recoverer_that_is_killed_is_recovered_too(void **state)
 {
 	(void)state;
-	for (unsigned moment = 0; moment < 2; moment++) {
+	for (unsigned time_bound = 0; time_bound < 2; time_bound++) {
 		let_die(3, CT_OVERFLOW_BLOCK, 1500, 1, NULL);
-		outputs[moment].before_write = die;
+		outputs[time_bound].before_write = die;
 		(void)run_and_kill(recover_and_die);
-		outputs[moment].before_write = NULL;
+		outputs[time_bound].before_write = NULL;
 		recover();
 		assert_int_equal(total.recovered, 1);
 		assert_exactly(&output_a, 1500);
@@ -329,7 +329,7 @@ static void a_recoverer_that_is_killed_is_recovered_too(void **state)
 }
 
 /* Its destinations' marks were not set yet: a child that was killed before its first pass. */
-static void forget_active(void)
+static void reset_active(void)
 {
 	session.head->dest[output_a.index].active = 0;
 	session.head->dest[output_b.index].active = 0;
@@ -339,7 +339,7 @@ static void a_recoverer_that_is_killed_in_the_middle_leaves_no_doubles(void **st
 {
 	(void)state;
 	for (unsigned writes = 0; writes < 4; writes++) {
-		let_die(3, CT_OVERFLOW_BLOCK, 2000, 0, forget_active);
+		let_die(3, CT_OVERFLOW_BLOCK, 2000, 0, reset_active);
 		output_a.before_write = die_later;
 		writes_left = writes;
 		if (writes < 2)
@@ -486,7 +486,7 @@ static void a_ring_whose_process_counted_what_it_held_is_not_gone(void **state)
 	assert_int_equal(count_directories(), 0);
 }
 
-static void a_ring_that_was_memory_is_told_and_keeps_nothing(void **state)
+static void a_ring_that_was_memory_is_reported_and_keeps_nothing(void **state)
 {
 	(void)state;
 	let_die(3, CT_OVERFLOW_BLOCK, 300, 0, hide_a_ring);
@@ -505,7 +505,7 @@ static void damage_an_event(void)
 	memset(rings[0]->data + CT_EVENT_MARK + (rings[0]->head->head - CT_EVENT_MARK) / 2, 0, 8);
 }
 
-static void damage_inside_a_ring_is_told_and_the_rest_delivered(void **state)
+static void damage_inside_a_ring_is_reported_and_the_rest_delivered(void **state)
 {
 	(void)state;
 	let_die(2, CT_OVERFLOW_BLOCK, 200, 0, damage_an_event);
@@ -681,13 +681,15 @@ int test_recover(void)
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_ring_that_cannot_be_read_does_not_cost_the_others,
 						fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_ring_that_was_memory_is_told_and_keeps_nothing,
-						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_ring_that_was_memory_is_reported_and_keeps_nothing, fixture_setup,
+			fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_ring_whose_process_counted_what_it_held_is_not_gone, fixture_setup,
 			fixture_teardown),
-		cmocka_unit_test_setup_teardown(damage_inside_a_ring_is_told_and_the_rest_delivered,
-						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			damage_inside_a_ring_is_reported_and_the_rest_delivered, fixture_setup,
+			fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_session_that_is_no_session_is_kept_and_reported,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(another_users_directory_is_not_touched,

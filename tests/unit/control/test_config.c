@@ -377,13 +377,13 @@ static void hear_diagnostic(const struct ct_diagnostic *given, void *user)
 	hear("%u:%u:%s;", given->line, given->column, given->message);
 }
 
-static void hear_forget(void *user)
+static void hear_reset(void *user)
 {
 	assert_ptr_equal(user, heard);
 	hear("forget;");
 }
 
-static const struct ct_config_reader reader = { hear_command, hear_diagnostic, hear_forget, heard };
+static const struct ct_config_reader reader = { hear_command, hear_diagnostic, hear_reset, heard };
 static const struct ct_program program = { "myprog", "/opt/bin/myprog.exe", "/x/batch.int" };
 
 static unsigned read_text(const char *text, size_t size)
@@ -455,7 +455,7 @@ static void an_application_is_recognised(void **state)
 	}
 }
 
-static void another_application_forgets_and_stops(void **state)
+static void another_application_resets_and_stops(void **state)
 {
 	static const char *const others[] = { "other", "(myprog)",        "batch",
 					      "my",    "/opt/bin/myprog", "myprog.exe.old" };
@@ -529,7 +529,7 @@ int test_config(void)
 		cmocka_unit_test(an_application_is_recognised),
 		cmocka_unit_test(program_of_cobcrun_is_behind_its_options),
 		cmocka_unit_test(encoding_is_a_property_of_three_emitters),
-		cmocka_unit_test(another_application_forgets_and_stops),
+		cmocka_unit_test(another_application_resets_and_stops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,7 +176,7 @@ static void large_files(void **state)
 }
 
 /* The second directory has the member too: trouble in the first is not passed over. */
-static void trouble(void **state)
+static void kind(void **state)
 {
 	static const struct {
 		enum ct_os_call call;
@@ -207,7 +207,7 @@ int test_parmlib_file(void)
 		cmocka_unit_test(directories_without_it),
 		cmocka_unit_test(no_regular_files),
 		cmocka_unit_test(large_files),
-		cmocka_unit_test(trouble),
+		cmocka_unit_test(kind),
 		cmocka_unit_test(what_everybody_may_write),
 	};
 

@@ -272,7 +272,7 @@ static void what_is_no_request_is_answered_and_ends_it(void **state)
 	(void)close(other);
 }
 
-static void another_version_is_told_and_the_connection_goes_on(void **state)
+static void another_version_is_reported_and_the_connection_goes_on(void **state)
 {
 	char frame[] = "CTRL"
 		       "\x01\x00" /* an older one */
@@ -640,7 +640,7 @@ static void stop_with_a_clock_that_is_set(void)
 	int fd;
 
 	(void)alarm(60); /* the old limit is an hour away */
-	ct_server_forget();
+	ct_server_reset();
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
 	start();
 	fd = connect_to_us();
@@ -693,7 +693,7 @@ static void close_everything(void)
 {
 	int mine[40];
 
-	ct_server_forget();
+	ct_server_reset();
 	level_word = 0;
 	(void)ct_session_close(&session, false);
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
@@ -736,7 +736,7 @@ static void use_up_descriptors(void)
 	while (fds[0] = open("/dev/null", O_RDONLY), fds[0] < 3)
 		; /* what is below is not for us */
 	(void)close(fds[0]);
-	ct_server_forget();
+	ct_server_reset();
 	(void)ct_session_close(&session, false);
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
 	start();
@@ -748,7 +748,7 @@ static void use_up_descriptors(void)
 	/* One descriptor is free: who is silent on it makes room for the next. */
 	pid = fork();
 	if (pid == 0) {
-		ct_server_forget();
+		ct_server_reset();
 		for (unsigned i = 1; i < count; i++)
 			(void)close(fds[i]);
 		for (unsigned i = 0; i < 5; i++)
@@ -771,10 +771,10 @@ static unsigned before;
 
 static void look_at_a_fork(void)
 {
-	ct_server_forget();
+	ct_server_reset();
 	/* it listens, can be woken by a pair, and talks to the test */
 	CHILD_CHECK(count_descriptors() == before - 4);
-	ct_server_forget();
+	ct_server_reset();
 	ct_server_stop();
 	CHILD_CHECK(count_descriptors() == before - 4);
 	CHILD_CHECK(ct_server_later(0, note, NULL) == CTRACE_TIMED_OUT);
@@ -811,7 +811,7 @@ int test_server(void)
 		TEST(a_directory_with_a_long_path_has_a_socket_too),
 		TEST(requests_come_in_pieces),
 		TEST(what_is_no_request_is_answered_and_ends_it),
-		TEST(another_version_is_told_and_the_connection_goes_on),
+		TEST(another_version_is_reported_and_the_connection_goes_on),
 		TEST(requests_before_the_end_are_answered),
 		TEST(who_asks_much_does_not_keep_others_waiting),
 		TEST(one_too_many_ends_the_one_that_is_silent_for_longest),

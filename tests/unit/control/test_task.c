@@ -27,7 +27,7 @@ static int setup(void **state)
 	(void)state;
 	calls = 0;
 	goes_on = true;
-	ct_task_forget();
+	ct_task_reset();
 	return 0;
 }
 
@@ -89,7 +89,7 @@ static void too_many_are_refused(void **state)
 	for (unsigned i = 0; i < CT_WATCH_LIMIT; i++)
 		assert_int_equal(ct_watch_add(fds[0], hear, NULL), CTRACE_OK);
 	assert_int_equal(ct_watch_add(fds[0], hear, NULL), CTRACE_NOT_ENOUGH_MEMORY);
-	ct_task_forget();
+	ct_task_reset();
 	assert_true(ct_task_next_ns() == UINT64_MAX);
 	assert_int_equal(ct_watch_add(fds[0], hear, NULL), CTRACE_OK);
 	(void)close(fds[0]);
@@ -149,7 +149,7 @@ static bool hear_and_leave_another(int fd, void *user)
 {
 	(void)fd;
 	note(user);
-	ct_task_forget();
+	ct_task_reset();
 	assert_int_equal(ct_watch_add(other_fd, hear, NULL), CTRACE_OK);
 	return false;
 }
@@ -185,7 +185,7 @@ static void a_childs_copies_are_closed(void **state)
 	assert_int_equal(ct_watch_add(other[0], hear, NULL), CTRACE_OK);
 	null = open("/dev/null", O_RDONLY);
 	assert_int_equal(dup2(null, other[0]), other[0]);
-	ct_task_part();
+	ct_task_detach();
 	assert_int_equal(fcntl(mine[0], F_GETFD), -1);
 	assert_true(fcntl(other[0], F_GETFD) >= 0);
 	(void)close(null);

@@ -105,7 +105,7 @@ static void assert_result(const char *text, const void *bytes, size_t size, bool
 	ct_copybook_destroy(copybook);
 }
 
-static void what_is_wrong_is_told(void **state)
+static void what_is_wrong_is_reported(void **state)
 {
 	static const char table[] = "01 R. 05 N PIC 9. 05 T OCCURS 1 TO 3 DEPENDING ON N PIC X.";
 
@@ -143,7 +143,7 @@ static void a_counter_that_is_elsewhere_leaves_what_is_there(void **state)
 		      "T(1)=ab\nT(2)=cd\n");
 }
 
-static void tables_slide_when_they_are_told_to(void **state)
+static void tables_slide_when_they_are_reported_to(void **state)
 {
 	static const char text[] =
 		"01 R. 05 N PIC 9. 05 T OCCURS 1 TO 3 DEPENDING ON N PIC X. 05 Z PIC X.";
@@ -272,10 +272,10 @@ int test_copybook_decode(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_as_long_as_they_say),
-		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(what_is_wrong_is_reported),
 		cmocka_unit_test(a_short_record_shows_what_is_there),
 		cmocka_unit_test(a_counter_that_is_elsewhere_leaves_what_is_there),
-		cmocka_unit_test(tables_slide_when_they_are_told_to),
+		cmocka_unit_test(tables_slide_when_they_are_reported_to),
 		cmocka_unit_test(mainframe_records_are_read),
 		cmocka_unit_test(fields_say_what_they_are),
 		cmocka_unit_test(more_fields_than_the_limit_are_left_out),

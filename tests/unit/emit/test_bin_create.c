@@ -272,7 +272,7 @@ static void turn_and_die(struct fixture *f, struct left *left)
 	must(write_numbered(f, &left->streams[0], 5, 5)); /* generation 2 */
 }
 
-static void recovery_knows_what_earlier_generations_told(void **state)
+static void recovery_knows_what_earlier_generations_reported(void **state)
 {
 	const uint64_t totals[CTRACE_LOSS_COUNT] = { 9 };
 	struct fixture *f = *state;
@@ -634,7 +634,7 @@ int test_bin_create(void)
 		TEST(reopen_continues_in_the_same_directory),
 		TEST(classes_are_printed_once),
 		TEST(reopen_at_a_place),
-		TEST(recovery_knows_what_earlier_generations_told),
+		TEST(recovery_knows_what_earlier_generations_reported),
 		TEST(directory_that_another_process_has_is_left_alone),
 		TEST(directory_of_a_process_that_ended_is_replaced),
 		TEST(recovery_replaces_nobody),

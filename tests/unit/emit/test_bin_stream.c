@@ -223,7 +223,7 @@ static void nothing_to_write_writes_nothing(void **state)
 
 /* What was lost before the first packet of a file stands between it and an empty one, where viewers
  * count. */
-static void losses_before_the_first_packet_are_told(void **state)
+static void losses_before_the_first_packet_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0, .lost = 7 };
@@ -249,13 +249,13 @@ static void losses_before_the_first_packet_are_told(void **state)
 	assert_int_equal(stream.offset, file_size("t.ctb/stream.0"));
 }
 
-static int forget_bytes(void **state)
+static int reset_bytes(void **state)
 {
 	ct_buf_fini(&bytes);
 	return fixture_teardown(state);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, forget_bytes)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, reset_bytes)
 
 int test_bin_stream(void)
 {
@@ -266,7 +266,7 @@ int test_bin_stream(void)
 		TEST(events_that_differ_in_level_and_type),
 		TEST(the_bytes_of_a_run_are_those_of_the_file),
 		TEST(nothing_to_write_writes_nothing),
-		TEST(losses_before_the_first_packet_are_told),
+		TEST(losses_before_the_first_packet_are_reported),
 		/* the last: it leaves no room in the table */
 		TEST(many_classes_and_the_generic_one),
 	};

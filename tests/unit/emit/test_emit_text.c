@@ -799,7 +799,7 @@ static void a_busy_file_is_left_alone(void **state)
 	fixture_destroy(other);
 }
 
-static void losses_are_told(void **state)
+static void losses_are_reported(void **state)
 {
 	struct fixture *fixture = *state;
 	uint64_t totals[CTRACE_LOSS_COUNT] = { 0 };
@@ -1232,7 +1232,7 @@ int test_emit_text(void)
 		WITH_FIXTURE(reopening_with_other_settings),
 		WITH_FIXTURE(reopening_with_another_name),
 		WITH_FIXTURE(a_busy_file_is_left_alone),
-		WITH_FIXTURE(losses_are_told),
+		WITH_FIXTURE(losses_are_reported),
 		WITH_FIXTURE(closing_in_a_forked_child),
 		WITH_FIXTURE(several_processes_append_whole_lines),
 		WITH_FIXTURE(shared_file_failures),

@@ -98,7 +98,7 @@ static void names_have_the_component(void **state)
 	ct_catalog_destroy(catalog);
 }
 
-static void a_full_disk_is_told(void **state)
+static void a_full_disk_is_reported(void **state)
 {
 	struct ct_read_event event = event_of(NULL, 0);
 	struct exported exported;
@@ -131,7 +131,7 @@ int test_export(void)
 		cmocka_unit_test(strings_are_json),
 		cmocka_unit_test(values_are_numbers_when_they_are),
 		cmocka_unit_test(names_have_the_component),
-		cmocka_unit_test(a_full_disk_is_told),
+		cmocka_unit_test(a_full_disk_is_reported),
 		cmocka_unit_test(times_are_utc),
 	};
 

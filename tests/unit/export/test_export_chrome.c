@@ -146,7 +146,7 @@ static void nothing_is_a_document_too(void **state)
 
 static void losses_are_instants(void **state)
 {
-	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST,
+	const struct ct_read_note note = { .kind = CT_NOTE_LOST,
 					   .events = 12,
 					   .source_process = &event_source_process };
 	FILE *file = tmpfile();

@@ -123,7 +123,7 @@ static void chunks_come_back_in_order(void **state)
 	json_decref(root);
 }
 
-static void a_spool_that_cannot_be_is_told(void **state)
+static void a_spool_that_cannot_be_is_reported(void **state)
 {
 	enum { SPANS = 600 };
 	static struct ct_read_event input[2 * SPANS];
@@ -157,7 +157,7 @@ int test_export_speedscope(void)
 		cmocka_unit_test(a_profile_a_thread),
 		cmocka_unit_test(overlapping_spans_are_one_after_another),
 		cmocka_unit_test(chunks_come_back_in_order),
-		cmocka_unit_test(a_spool_that_cannot_be_is_told),
+		cmocka_unit_test(a_spool_that_cannot_be_is_reported),
 		cmocka_unit_test(without_spans_it_says_so),
 	};
 

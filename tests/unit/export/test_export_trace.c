@@ -24,7 +24,7 @@ static void note(const struct ct_read_note *note, void *user)
 {
 	struct back *back = user;
 
-	if (note->trouble == CT_TROUBLE_LOST)
+	if (note->kind == CT_NOTE_LOST)
 		back->lost += note->events;
 	else
 		back->damages++;
@@ -194,7 +194,7 @@ static void packets_are_bounded_and_merge_again(void **state)
 
 static void lose_events(void *self, const struct ct_source_process *source_process, uint64_t events)
 {
-	const struct ct_read_note lost = { .trouble = CT_TROUBLE_LOST,
+	const struct ct_read_note lost = { .kind = CT_NOTE_LOST,
 					   .events = events,
 					   .source_process = source_process,
 					   .from_ns = 1700000000000000000u };
@@ -249,7 +249,7 @@ static void a_directory_that_holds_something_is_left_alone(void **state)
 	ct_export_trace.close(self);
 }
 
-static void what_cannot_be_written_is_told(void **state)
+static void what_cannot_be_written_is_reported(void **state)
 {
 	struct ct_export_options options = { .directory = "failing", .has_one_trace = true };
 	struct ct_read_event event = event_at(0, 1, NULL, 0);
@@ -312,7 +312,7 @@ int test_export_trace(void)
 		cmocka_unit_test(packets_are_bounded_and_merge_again),
 		cmocka_unit_test(losses_are_carried),
 		cmocka_unit_test(a_directory_that_holds_something_is_left_alone),
-		cmocka_unit_test(what_cannot_be_written_is_told),
+		cmocka_unit_test(what_cannot_be_written_is_reported),
 		cmocka_unit_test(half_a_trace_does_not_stay),
 	};
 

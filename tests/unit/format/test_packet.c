@@ -25,7 +25,7 @@ static int setup(void **state)
 	(void)state;
 	info = (struct ct_trace_info){ .uuid = { 1, 2, 3 } };
 	writer = (struct ct_packet_writer){
-		.info = &info, .stream = 7, .sequence = 3, .lost = 17, .told = 17, .last_ns = T0
+		.info = &info, .stream = 7, .sequence = 3, .lost = 17, .reported = 17, .last_ns = T0
 	};
 	return ct_schema_create(&schema) == CTRACE_OK ? 0 : -1;
 }
@@ -323,7 +323,7 @@ static void losses_before_the_first_packet_follow_an_empty_one(void **state)
 
 	(void)state;
 	writer.sequence = 0;
-	writer.told = 12;
+	writer.reported = 12;
 	assert_false(goes_on(&event));
 	end();
 	assert_int_equal(writer.sequence, 2);

@@ -30,7 +30,7 @@ static void a_name_is_there_once(void **state)
 	end_parser(&parser);
 }
 
-static void braces_hide_and_forget(void **state)
+static void braces_hide_and_reset(void **state)
 {
 	static const struct ct_tsdl_type outer, inner, tag;
 	struct ct_tsdl_parser parser;
@@ -104,7 +104,7 @@ static void the_first_diagnostic_counts(void **state)
 int test_tsdl_names(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(a_name_is_there_once),
-					    cmocka_unit_test(braces_hide_and_forget),
+					    cmocka_unit_test(braces_hide_and_reset),
 					    cmocka_unit_test(a_stack_gives_copies),
 					    cmocka_unit_test(memory_has_an_end),
 					    cmocka_unit_test(the_first_diagnostic_counts) };

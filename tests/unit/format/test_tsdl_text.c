@@ -35,11 +35,11 @@ static void assert_text(const void *bytes, size_t size, enum ctrace_status wante
 			const char *message)
 {
 	struct ct_buf out = { 0 };
-	const char *told = "";
+	const char *reported = "";
 
-	assert_int_equal(ct_tsdl_text(bytes, size, &out, &told), wanted);
+	assert_int_equal(ct_tsdl_text(bytes, size, &out, &reported), wanted);
 	assert_string_equal(ct_buf_text(&out), text);
-	assert_string_equal(told != NULL ? told : "", message);
+	assert_string_equal(reported != NULL ? reported : "", message);
 	ct_buf_fini(&out);
 }
 

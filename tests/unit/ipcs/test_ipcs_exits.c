@@ -66,7 +66,7 @@ static void from_the_beginning_again(void **state)
 	ct_buf_fini(&said.text);
 }
 
-static void an_answer_that_means_nothing_is_told(void **state)
+static void an_answer_that_means_nothing_is_reported(void **state)
 {
 	struct ipcs_said said = run_with("", SHOP "USEREXIT(CODES) OPTIONS((3 8))", directory);
 
@@ -150,7 +150,7 @@ int test_ipcs_exits(void)
 	const struct CMUnitTest tests[] = {
 		EXITS_TEST(the_users_exit_hides_and_ends),
 		EXITS_TEST(from_the_beginning_again),
-		EXITS_TEST(an_answer_that_means_nothing_is_told),
+		EXITS_TEST(an_answer_that_means_nothing_is_reported),
 		EXITS_TEST(the_components_filter_is_asked_before_the_users),
 		EXITS_TEST(the_end_of_one_is_the_end_of_all),
 		EXITS_TEST(a_formatter_prints_instead),

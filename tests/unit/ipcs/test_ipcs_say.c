@@ -6,7 +6,7 @@
  */
 #include "ipcs_fixture.h"
 
-static void a_gap_is_told_where_it_is(void **state)
+static void a_gap_is_reported_where_it_is(void **state)
 {
 	struct ipcs_said said = run_ipcs("CTRACE COMP(APPXYZ) SUB((SUBA))");
 	const char *gap =
@@ -20,7 +20,7 @@ static void a_gap_is_told_where_it_is(void **state)
 	ct_buf_fini(&said.text);
 }
 
-static void unknown_ids_are_told_once(void **state)
+static void unknown_ids_are_reported_once(void **state)
 {
 	struct ipcs_said said = run_ipcs("CTRACE COMP(APPXYZ) SUB((SUBA)) FULL");
 
@@ -96,9 +96,9 @@ static void hostile_text_is_escaped(void **state)
 int test_ipcs_say(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_gap_is_told_where_it_is, ipcs_setup,
+		cmocka_unit_test_setup_teardown(a_gap_is_reported_where_it_is, ipcs_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(unknown_ids_are_told_once, ipcs_setup,
+		cmocka_unit_test_setup_teardown(unknown_ids_are_reported_once, ipcs_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_catalogue, ipcs_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_there_is_instead, ipcs_setup,

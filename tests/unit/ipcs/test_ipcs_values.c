@@ -42,7 +42,7 @@ static void times(void **state)
 	tzset();
 	for (size_t i = 0; i < CT_COUNT(cases); i++) {
 		struct ct_diagnostic diagnostic;
-		struct ct_ipcs_moment moment = { 0 };
+		struct ct_ipcs_time time_bound = { 0 };
 		struct ct_ipcs_text copy;
 		struct ct_parser scan;
 		uint64_t us = 0;
@@ -50,8 +50,8 @@ static void times(void **state)
 		assert_true(ct_ipcs_scan_start(
 			&scan, &copy, (struct ct_span){ cases[i].text, strlen(cases[i].text) },
 			&diagnostic));
-		ct_ipcs_read_moment(&scan, ct_span_of(scan.at, scan.end), &moment);
-		if (!moment.is_said || !ct_ipcs_moment_us(&moment, i % 2 != 0, &us))
+		ct_ipcs_read_time(&scan, ct_span_of(scan.at, scan.end), &time_bound);
+		if (!time_bound.is_said || !ct_ipcs_time_us(&time_bound, i % 2 != 0, &us))
 			us = 0;
 		if (us != cases[i].us)
 			fail_msg("%s: %llu", cases[i].text, (unsigned long long)us);
@@ -61,21 +61,21 @@ static void times(void **state)
 
 static void local_times(void **state)
 {
-	struct ct_ipcs_moment moment = { .is_said = true,
-					 .year = 2023,
-					 .month = 11,
-					 .day = 14,
-					 .hour = 17,
-					 .minute = 13,
-					 .second = 20 };
+	struct ct_ipcs_time time_bound = { .is_said = true,
+					   .year = 2023,
+					   .month = 11,
+					   .day = 14,
+					   .hour = 17,
+					   .minute = 13,
+					   .second = 20 };
 	uint64_t us;
 
 	(void)state;
 	setenv("TZ", "XYZ+5", 1);
 	tzset();
-	assert_true(ct_ipcs_moment_us(&moment, true, &us));
+	assert_true(ct_ipcs_time_us(&time_bound, true, &us));
 	assert_int_equal(us, 1700000000000000);
-	assert_true(ct_ipcs_moment_us(&moment, false, &us));
+	assert_true(ct_ipcs_time_us(&time_bound, false, &us));
 	assert_int_equal(us, 1700000000000000 - UINT64_C(18000000000));
 	setenv("TZ", "UTC", 1);
 	tzset();

@@ -211,7 +211,7 @@ static void digits_that_tell_times_apart(void **state)
 	assert_int_equal(ct_text_digits(3, 1000000, 1000000), 3);
 }
 
-static void a_variable_that_is_none_is_told(void **state)
+static void a_variable_that_is_none_is_reported(void **state)
 {
 	struct ct_buf message;
 
@@ -295,7 +295,7 @@ int test_print_text(void)
 		cmocka_unit_test(names_of_the_trace),
 		cmocka_unit_test(what_tells_lines_apart_is_printed_from_then_on),
 		cmocka_unit_test(digits_that_tell_times_apart),
-		cmocka_unit_test(a_variable_that_is_none_is_told),
+		cmocka_unit_test(a_variable_that_is_none_is_reported),
 		cmocka_unit_test(colour_ends_with_the_line),
 		cmocka_unit_test(what_is_of_no_class_is_not_remembered),
 		cmocka_unit_test(hostile_names_are_harmless),

@@ -236,7 +236,7 @@ static void a_packet_that_is_being_written(void **state)
 	ct_buf_fini(&bytes);
 }
 
-static void gaps_are_told(void **state)
+static void gaps_are_reported(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_stream stream = { .id = 0, .lost = 3 };
@@ -298,7 +298,7 @@ int test_binfile_packets(void)
 		TEST(a_hole_costs_what_it_hit),
 		TEST(a_cut_file_gives_what_is_before_the_cut),
 		TEST(a_packet_that_is_being_written),
-		TEST(gaps_are_told),
+		TEST(gaps_are_reported),
 		TEST(nested_heads_end),
 	};
 

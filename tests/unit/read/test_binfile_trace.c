@@ -76,7 +76,7 @@ static void classes_by_their_number(void **state)
 }
 
 /* Also of a trace that is being written. */
-static void a_step_of_the_clock_is_told_once(void **state)
+static void a_step_of_the_clock_is_reported_once(void **state)
 {
 	struct fixture *f = *state;
 	struct ctrace_clock clock = { 0 };
@@ -207,7 +207,7 @@ static void damaged_metadata_cost_the_classes_behind(void **state)
 int test_binfile_trace(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_step_of_the_clock_is_told_once),
+		TEST(a_step_of_the_clock_is_reported_once),
 		TEST(classes_by_their_number),
 		TEST(what_the_filter_makes_of_classes),
 		TEST(what_is_no_trace_of_ours),

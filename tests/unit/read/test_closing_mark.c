@@ -16,7 +16,7 @@ static void note(const struct ct_read_note *note, void *user)
 	(void)user;
 	note_report(note, &found);
 	(void)snprintf(all + size, sizeof all - size, "%s %s %u %u %s\n",
-		       note->trouble == CT_TROUBLE_UNREAD ? "unread" : "damage", note->path,
+		       note->kind == CT_NOTE_UNREAD ? "unread" : "damage", note->path,
 		       (unsigned)note->offset, (unsigned)note->bytes, note->message);
 }
 

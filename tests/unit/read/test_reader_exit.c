@@ -111,7 +111,7 @@ static void the_final_call(void **state)
 	ct_reader_exit_close(&exit);
 }
 
-static void what_an_exit_is_told(void **state)
+static void what_an_exit_is_reported(void **state)
 {
 	struct ct_exit_context context = { .print = print };
 	struct ctrace_event_item item = text_item("abc");
@@ -155,7 +155,7 @@ int test_reader_exit(void)
 		cmocka_unit_test(answers),
 		cmocka_unit_test(reading_again_ends),
 		cmocka_unit_test(the_final_call),
-		cmocka_unit_test(what_an_exit_is_told),
+		cmocka_unit_test(what_an_exit_is_reported),
 		cmocka_unit_test(what_is_not_loaded),
 	};
 	return cmocka_run_group_tests(tests, setup, NULL);

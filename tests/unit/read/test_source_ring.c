@@ -166,7 +166,7 @@ static void a_clock_set_back(struct maker *m)
 	ct_shared_sync_add(&m->session.head->sync, &now);
 }
 
-static void a_step_of_the_clock_is_told_and_dates_are_the_clock_s(void **state)
+static void a_step_of_the_clock_is_reported_and_dates_are_the_clock_s(void **state)
 {
 	uint64_t begin = ct_clock_wall_ns();
 	char name[64];
@@ -472,7 +472,7 @@ int test_source_ring(void)
 		TEST(a_ring_is_the_same_through_a_window),
 		TEST(what_goes_while_it_is_read_is_reported),
 		TEST(a_process_of_sparse_gigabytes_does_not_exhaust_us),
-		TEST(a_step_of_the_clock_is_told_and_dates_are_the_clock_s),
+		TEST(a_step_of_the_clock_is_reported_and_dates_are_the_clock_s),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

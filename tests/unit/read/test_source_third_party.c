@@ -41,7 +41,7 @@ static void whose_an_event_is(void **state)
 	assert_text(event, "state.label", "OPEN");
 	assert_int_equal(item_of(event, "cpu_id")->size, 8);
 	assert_int_equal(read_all(NULL), 22 - 1);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 static void little_memory_for_many(void **state)
@@ -76,7 +76,8 @@ static void damage_inside_a_packet(void **state)
 	open_sources("t", NULL);
 	assert_true(read_all(NULL) > BARECTF_EVENTS - 10);
 	assert_string_equal(
-		told, "damage 329+183 0 the metadata do not describe an event of this number\n");
+		reported,
+		"damage 329+183 0 the metadata do not describe an event of this number\n");
 }
 
 static void what_hostile_files_say(void **state)
@@ -85,13 +86,13 @@ static void what_hostile_files_say(void **state)
 	make_third_party(HEAD "event { };", "xxxx", 4);
 	open_sources("t", NULL);
 	assert_int_equal(read_all(NULL), 0);
-	assert_string_equal(told, "damage 0+4 0 an event takes no bits\n");
+	assert_string_equal(reported, "damage 0+4 0 an event takes no bits\n");
 	make_third_party(
 		HEAD "event { fields := struct { u8 a; struct { } b[18446744073709551615]; }; };",
 		"xxxx", 4);
 	open_sources("t", NULL);
 	assert_int_equal(read_all(NULL), 0);
-	assert_string_equal(told,
+	assert_string_equal(reported,
 			    "damage 0+4 0 reading it takes longer than its size can explain\n");
 	make_third_party(
 		HEAD
@@ -99,11 +100,11 @@ static void what_hostile_files_say(void **state)
 		"\0\0\0\0\0\0\0\0", 8);
 	open_sources("t", NULL);
 	assert_int_equal(read_all(NULL), 0);
-	assert_string_equal(told, "damage 0+8 0 the packet has sizes that cannot be\n");
+	assert_string_equal(reported, "damage 0+8 0 the packet has sizes that cannot be\n");
 	make_third_party(HEAD "event { fields := struct { u8 a; }; };", "", 0);
 	open_sources("t", NULL);
 	assert_int_equal(read_all(NULL), 0);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 static void more_items_than_an_event_has(void **state)
@@ -125,7 +126,7 @@ static void more_items_than_an_event_has(void **state)
 	}
 	assert_int_equal(read_all(NULL), 0);
 	assert_string_equal(
-		told,
+		reported,
 		"unknown 0+0 0 events of more than 4096 items, or with one of more than 65536 bytes: the rest of them is left out\n");
 }
 
@@ -266,7 +267,7 @@ static void our_own_read_the_same(void **state)
 
 	make_own(*state);
 	open_sources("own.ctb", NULL);
-	ct_sources_init(&others, note_told, NULL);
+	ct_sources_init(&others, note_keep, NULL);
 	assert_int_equal(ct_source_bin_add(&others, "own.ctb", NULL), CTRACE_OK);
 	while (own = ct_sources_next(&others), own != NULL) {
 		third_party = ct_sources_next(&sources);
@@ -282,7 +283,7 @@ static void our_own_read_the_same(void **state)
 	assert_null(ct_sources_next(&sources));
 	assert_int_equal(count, 400);
 	assert_true(generic > 0 && generic < 100);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 	ct_sources_fini(&sources);
 	ct_sources_fini(&others);
 }

@@ -90,7 +90,7 @@ static void no_more_is_read_than_is_wanted(void **state)
 	assert_looks(0, 10, CT_STREAM_WINDOW);
 	assert_looks(CT_STREAM_WINDOW - 10, 10, 10);
 	assert_int_equal(file.asked, CT_STREAM_WINDOW); /* once */
-	file.glance = 4096;
+	file.read_size = 4096;
 	assert_looks(100000, 10, 4096);
 	assert_int_equal(file.asked, CT_STREAM_WINDOW + 4096);
 	assert_looks(100000, 5000, 5000);
@@ -154,7 +154,7 @@ static void what_is_no_regular_file(void **state)
 	}
 }
 
-static void assert_told(const char *name, const char *message, unsigned count)
+static void assert_reported(const char *name, const char *message, unsigned count)
 {
 	struct reading r;
 
@@ -177,14 +177,14 @@ static void what_cannot_be_read(void **state)
 
 	make(*state);
 	assert_int_equal(mkfifo("t.ctb/stream.1", 0600), 0);
-	assert_told("t.ctb/stream.1", "it cannot be read: it is no regular file", COUNT);
+	assert_reported("t.ctb/stream.1", "it cannot be read: it is no regular file", COUNT);
 	assert_int_equal(unlink("t.ctb/stream.1"), 0);
 	assert_int_equal(mkdir("t.ctb/stream.1.zst", 0700), 0);
-	assert_told("t.ctb/stream.1.zst", "it cannot be read: it is no regular file", COUNT);
+	assert_reported("t.ctb/stream.1.zst", "it cannot be read: it is no regular file", COUNT);
 	assert_int_equal(rmdir("t.ctb/stream.1.zst"), 0);
 	assert_int_equal(symlink("stream.1", "t.ctb/stream.1"), 0);
-	assert_told("t.ctb/stream.1", "it cannot be read: Too many levels of symbolic links",
-		    COUNT);
+	assert_reported("t.ctb/stream.1", "it cannot be read: Too many levels of symbolic links",
+			COUNT);
 	assert_int_equal(unlink("t.ctb/stream.1"), 0);
 	/* The disk gives an error, and not of the metadata. */
 	reading_init(&r);

@@ -15,8 +15,8 @@ static void one_behind_the_other(void **state)
 	(void)state;
 	copy("barectf", "metadata");
 	copy("barectf", "stream");
-	told[0] = '\0';
-	ct_sources_init(&sources, note_told, NULL);
+	reported[0] = '\0';
+	ct_sources_init(&sources, note_keep, NULL);
 	assert_int_equal(ct_third_party_trace_open(&sources, "t", &trace), CTRACE_OK);
 	ct_third_party_packets_init(&packets, trace, &source);
 	assert_true(ct_third_party_packets_begin(&packets, &sources));
@@ -30,7 +30,7 @@ static void one_behind_the_other(void **state)
 		assert_true(packets.begin_ns >= START_NS && packets.begin_ns <= packets.end_ns);
 	}
 	assert_false(ct_third_party_packets_next(&packets, &sources));
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 	ct_third_party_packets_fini(&packets);
 	ct_third_party_trace_unref(trace);
 	ct_sources_fini(&sources);
@@ -47,8 +47,8 @@ static void steps_have_an_end(void **state)
 	(void)state;
 	copy("barectf", "metadata");
 	copy("barectf", "stream");
-	told[0] = '\0';
-	ct_sources_init(&sources, note_told, NULL);
+	reported[0] = '\0';
+	ct_sources_init(&sources, note_keep, NULL);
 	assert_int_equal(ct_third_party_trace_open(&sources, "t", &trace), CTRACE_OK);
 	ct_third_party_packets_init(&packets, trace, &source);
 	assert_true(ct_third_party_packets_begin(&packets, &sources));
@@ -57,7 +57,7 @@ static void steps_have_an_end(void **state)
 	(void)ct_third_party_packets_next(&packets, &sources);
 	assert_false(ct_third_party_packets_begin(&packets, &sources));
 	assert_string_equal(
-		told, "damage 256+1280 0 reading it takes longer than its size can explain\n");
+		reported, "damage 256+1280 0 reading it takes longer than its size can explain\n");
 	ct_third_party_packets_fini(&packets);
 	ct_third_party_trace_unref(trace);
 	ct_sources_fini(&sources);
@@ -72,11 +72,11 @@ static void what_a_tracer_has_lost(void **state)
 	copy("lttng-lost", "chan_1");
 	open_sources("t", NULL);
 	assert_int_equal(read_all(NULL), 158);
-	assert_string_equal(told, "lost 4096+0 260 260 events were discarded before this\n");
+	assert_string_equal(reported, "lost 4096+0 260 260 events were discarded before this\n");
 	/* One stream alone. */
 	open_sources("t", "chan_1");
 	assert_true(read_all(NULL) < 158);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 static void times_are_sought(void **state)
@@ -118,9 +118,9 @@ static void damage_costs_its_packet(void **state)
 		(void)snprintf(wanted, sizeof wanted,
 			       "damage %u+256 0 this is no packet of the trace\n",
 			       packet * BARECTF_PACKET);
-		assert_memory_equal(told, wanted, strlen(wanted));
+		assert_memory_equal(reported, wanted, strlen(wanted));
 		/* And the number of the next one says that one is missing. */
-		assert_int_equal(strstr(told, "missing") != NULL,
+		assert_int_equal(strstr(reported, "missing") != NULL,
 				 packet > 0 && packet < BARECTF_PACKETS - 1);
 	}
 	assert_int_equal(lost, BARECTF_EVENTS);
@@ -153,7 +153,7 @@ static void a_cut_file(void **state)
 		count = read_all(NULL);
 		assert_true(count <= before);
 		before = count;
-		assert_true(size % BARECTF_PACKET == 0 || strncmp(told, "damage ", 7) == 0);
+		assert_true(size % BARECTF_PACKET == 0 || strncmp(reported, "damage ", 7) == 0);
 	}
 	assert_int_equal(before, 0);
 }

@@ -11,8 +11,8 @@ static struct ct_third_party_trace *open_trace(const char *metadata)
 	struct ct_third_party_trace *trace = NULL;
 
 	make_third_party(metadata, "", 0);
-	told[0] = '\0';
-	ct_sources_init(&sources, note_told, NULL);
+	reported[0] = '\0';
+	ct_sources_init(&sources, note_keep, NULL);
 	assert_int_equal(ct_third_party_trace_open(&sources, "t", &trace), CTRACE_OK);
 	return trace;
 }
@@ -57,7 +57,7 @@ static void how_packets_begin(void **state)
 				    rows[i].has_uuid    ? 20
 				    : rows[i].has_magic ? 4
 							: 0);
-		assert_string_equal(told, "");
+		assert_string_equal(reported, "");
 		close_trace(trace);
 	}
 }
@@ -94,7 +94,7 @@ static void whose_events_are(void **state)
 static void metadata_that_are_not_understood(void **state)
 {
 	static const struct {
-		const char *text, *told;
+		const char *text, *reported;
 	} rows[] = {
 		{ "{ \"type\": \"preamble\" }",
 		  "unknown 0+0 0 Common Trace Format 2; ctrace reads 1.8\n" },
@@ -108,16 +108,16 @@ static void metadata_that_are_not_understood(void **state)
 	(void)state;
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		make_third_party(rows[i].text, "x", 1);
-		told[0] = '\0';
-		ct_sources_init(&sources, note_told, NULL);
+		reported[0] = '\0';
+		ct_sources_init(&sources, note_keep, NULL);
 		assert_int_equal(ct_source_third_party_add(&sources, "t", NULL),
 				 CTRACE_UNSUPPORTED);
-		assert_string_equal(told, rows[i].told);
+		assert_string_equal(reported, rows[i].reported);
 		ct_sources_fini(&sources);
 	}
 }
 
-static void so_many_diagnostics_are_told(void **state)
+static void so_many_diagnostics_are_reported(void **state)
 {
 	char text[2048] = "";
 	unsigned count = 0;
@@ -127,13 +127,13 @@ static void so_many_diagnostics_are_told(void **state)
 		(void)snprintf(text + strlen(text), sizeof text - strlen(text),
 			       "event { id = %u; fields := nothing; };\n", i);
 	make_third_party(text, "x", 1);
-	told[0] = '\0';
-	ct_sources_init(&sources, note_told, NULL);
+	reported[0] = '\0';
+	ct_sources_init(&sources, note_keep, NULL);
 	assert_int_equal(ct_source_third_party_add(&sources, "t", NULL), CTRACE_OK);
-	for (const char *at = told; (at = strstr(at, "line ")) != NULL; at++)
+	for (const char *at = reported; (at = strstr(at, "line ")) != NULL; at++)
 		count++;
 	assert_int_equal(count, 8);
-	assert_non_null(strstr(told, "line 8, column 27: "));
+	assert_non_null(strstr(reported, "line 8, column 27: "));
 	ct_sources_fini(&sources);
 }
 
@@ -143,7 +143,7 @@ int test_third_party_trace(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(metadata_that_are_not_understood),
-		TEST(so_many_diagnostics_are_told),
+		TEST(so_many_diagnostics_are_reported),
 		TEST(how_packets_begin),
 		TEST(whose_events_are),
 	};

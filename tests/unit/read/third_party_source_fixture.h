@@ -62,20 +62,20 @@ static UNUSED void patch(const char *path, uint64_t at, const char *text)
 }
 
 /* What was told: "trouble offset+bytes events message", a line each. */
-static UNUSED char told[4096];
+static UNUSED char reported[4096];
 
-static UNUSED void note_told(const struct ct_read_note *note, void *user)
+static UNUSED void note_keep(const struct ct_read_note *note, void *user)
 {
-	static const char *const troubles[] = { [CT_TROUBLE_DAMAGE] = "damage",
-						[CT_TROUBLE_UNREAD] = "unread",
-						[CT_TROUBLE_LOST] = "lost",
-						[CT_TROUBLE_MISSING] = "missing",
-						[CT_TROUBLE_UNKNOWN] = "unknown" };
-	size_t size = strlen(told);
+	static const char *const troubles[] = { [CT_NOTE_DAMAGE] = "damage",
+						[CT_NOTE_UNREAD] = "unread",
+						[CT_NOTE_LOST] = "lost",
+						[CT_NOTE_MISSING] = "missing",
+						[CT_NOTE_UNKNOWN] = "unknown" };
+	size_t size = strlen(reported);
 
 	(void)user;
-	(void)snprintf(told + size, sizeof told - size, "%s %llu+%llu %llu %s\n",
-		       troubles[note->trouble], (unsigned long long)note->offset,
+	(void)snprintf(reported + size, sizeof reported - size, "%s %llu+%llu %llu %s\n",
+		       troubles[note->kind], (unsigned long long)note->offset,
 		       (unsigned long long)note->bytes, (unsigned long long)note->events,
 		       note->message);
 }
@@ -84,8 +84,8 @@ static UNUSED struct ct_sources sources;
 
 static UNUSED void open_sources(const char *directory, const char *only)
 {
-	told[0] = '\0';
-	ct_sources_init(&sources, note_told, NULL);
+	reported[0] = '\0';
+	ct_sources_init(&sources, note_keep, NULL);
 	assert_int_equal(ct_source_third_party_add(&sources, directory, only), CTRACE_OK);
 }
 

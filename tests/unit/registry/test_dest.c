@@ -173,7 +173,7 @@ static void forgetting_reaches_every_component(void **state)
 
 	(void)state;
 	assert_int_equal(ct_dest_add(registry, "a.b", 3, emitter("BINFILE"), true), CTRACE_OK);
-	ct_registry_forget_configuration(registry);
+	ct_registry_reset_configuration(registry);
 	assert_int_equal(ct_registry_entry(registry, below)->dests, bit("TEXTFILE"));
 	assert_int_equal(ct_registry_entry(registry, deeper)->dests, bit("TEXTFILE"));
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));

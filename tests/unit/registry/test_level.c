@@ -54,7 +54,7 @@ static void own_levels_stand(void **state)
 	assert_int_equal(level_word_level(below), CTRACE_LEVEL_NONE);
 }
 
-static void only_registered_changes_are_told(void **state)
+static void only_registered_changes_are_reported(void **state)
 {
 	uint32_t leaf = add("x.y.z"); /* x and x.y are not registered */
 
@@ -256,7 +256,7 @@ int test_level(void)
 		EACH(nothing_is_traced_at_first),
 		EACH(children_inherit),
 		EACH(own_levels_stand),
-		EACH(only_registered_changes_are_told),
+		EACH(only_registered_changes_are_reported),
 		EACH(a_callback_may_set_levels),
 		EACH(a_level_can_be_asked_for_before_there_is_a_component),
 		EACH(what_cannot_change_is_not_visited),

@@ -75,7 +75,7 @@ static void components_keep_theirs(void **state)
 	assert_string_equal(get("mf.rts", "FILE:*.dat"), "a = b # c");
 }
 
-static void changes_are_told_in_the_setters_spelling(void **state)
+static void changes_are_reported_in_the_setters_spelling(void **state)
 {
 	uint32_t index = add("MF.RTS");
 
@@ -185,7 +185,7 @@ static void emitters_have_defaults(void **state)
 	assert_int_equal(set_emitter(0, "nothing", "any name may be set"), CTRACE_OK);
 	assert_string_equal(get_emitter(0, "NOTHING"), "any name may be set");
 	assert_null(get_emitter(emitter("BINFILE"), "nothing"));
-	ct_emitter_property_forget_all(registry);
+	ct_emitter_property_reset_all(registry);
 	assert_string_equal(get_emitter(0, "format"),
 			    "$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)");
 	assert_null(get_emitter(0, "nothing"));
@@ -296,7 +296,7 @@ static void a_change_that_comes_again_takes_no_more_of_the_session(void **state)
 	}
 	assert_string_equal(settings(2), "LEVEL=47\n");
 	assert_true(fixture_session.head->texts_size > used);
-	ct_emitter_property_forget_all(registry);
+	ct_emitter_property_reset_all(registry);
 	assert_string_equal(settings(2), "");
 	used = fixture_session.head->texts_size;
 	assert_int_equal(set_emitter(2, "LEVEL", "47"), CTRACE_OK);
@@ -310,7 +310,7 @@ int test_property(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH(components_keep_theirs),
-		WITH(changes_are_told_in_the_setters_spelling),
+		WITH(changes_are_reported_in_the_setters_spelling),
 		WITH(names_and_values_are_checked),
 		WITH(values_are_counted_bytes),
 		WITH(replaced_values_are_used_again),

@@ -423,7 +423,7 @@ static void a_configuration_is_forgotten(void **state)
 	assert_int_not_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word),
 			     0);
 
-	ct_registry_forget_configuration(registry);
+	ct_registry_reset_configuration(registry);
 	assert_int_equal(level_word_level(index), CTRACE_LEVEL_NONE);
 	assert_int_equal(ct_level_word_channel(&ct_registry_entry(registry, index)->level_word), 0);
 	assert_int_equal(ct_registry_entry(registry, index)->dests, bit("TEXTFILE"));

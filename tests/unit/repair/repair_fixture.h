@@ -10,7 +10,7 @@
 #include "../read/read_fixture.h"
 #include "read/repair/repair.h"
 
-struct told {
+struct reported {
 	unsigned notes;
 	uint64_t bytes;
 	uint64_t last_offset;
@@ -18,26 +18,26 @@ struct told {
 	char last_message[128];
 };
 
-static UNUSED void note_told(const struct ct_repair_note *note, void *user)
+static UNUSED void note_keep(const struct ct_repair_note *note, void *user)
 {
-	struct told *told = user;
+	struct reported *reported = user;
 
-	told->notes++;
-	told->bytes += note->bytes;
-	told->last_offset = note->offset;
-	(void)snprintf(told->last_path, sizeof told->last_path, "%s", note->path);
-	(void)snprintf(told->last_message, sizeof told->last_message, "%s", note->message);
+	reported->notes++;
+	reported->bytes += note->bytes;
+	reported->last_offset = note->offset;
+	(void)snprintf(reported->last_path, sizeof reported->last_path, "%s", note->path);
+	(void)snprintf(reported->last_message, sizeof reported->last_message, "%s", note->message);
 }
 
 /* Repairs the path into a directory `to` that is made for it. */
-static UNUSED struct ct_repair repair(const char *path, const char *to, struct told *told)
+static UNUSED struct ct_repair repair(const char *path, const char *to, struct reported *reported)
 {
-	struct ct_repair run = { .report = note_told, .user = told };
+	struct ct_repair run = { .report = note_keep, .user = reported };
 
-	memset(told, 0, sizeof *told);
+	memset(reported, 0, sizeof *reported);
 	assert_int_equal(ct_os_make_directory(to), CTRACE_OK);
 	assert_int_equal(ct_repair_path(&run, path, to), CTRACE_OK);
-	assert_int_equal(run.damages, told->notes);
+	assert_int_equal(run.damages, reported->notes);
 	return run;
 }
 

@@ -8,27 +8,27 @@
 
 static enum ctrace_status try(const char *path, struct ct_repair *run)
 {
-	static struct told told;
+	static struct reported reported;
 
-	memset(&told, 0, sizeof told);
-	*run = (struct ct_repair){ .report = note_told, .user = &told };
+	memset(&reported, 0, sizeof reported);
+	*run = (struct ct_repair){ .report = note_keep, .user = &reported };
 	assert_int_equal(ct_os_make_directory("good"), CTRACE_OK);
 	return ct_repair_path(run, path, "good");
 }
 
 static void a_directory_of_traces_keeps_its_shape(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	assert_int_equal(system("mkdir -p set/00000001 set/00000002"), 0);
 	make_trace(*state, "set/00000001/JOB.1", 0, 40, 10);
 	make_trace(*state, "set/00000002/JOB.1", 40, 40, 10);
 	make_trace(*state, "set/a.ctb_1", 80, 40, 10);
-	run = repair("set", "good", &told);
+	run = repair("set", "good", &reported);
 	assert_int_equal(run.traces, 3);
 	assert_int_equal(run.events, 120);
-	assert_int_equal(told.notes, 0);
+	assert_int_equal(reported.notes, 0);
 	assert_int_equal(system("diff -r set good/set"), 0);
 }
 
@@ -38,7 +38,7 @@ static void steps_of_the_clock_are_kept(void **state)
 		{ -5000000000, 1700000000000000000u, 5000000000u, 0 },
 		{ 3000000000, 1700000000000000500u, 2000000000u, 0 }
 	};
-	struct told told;
+	struct reported reported;
 	struct ct_buf text = { 0 };
 	FILE *metadata;
 
@@ -49,7 +49,7 @@ static void steps_of_the_clock_are_kept(void **state)
 	assert_non_null(metadata);
 	assert_int_equal(fwrite(text.data, 1, text.size, metadata), text.size);
 	assert_int_equal(fclose(metadata), 0);
-	(void)repair("t", "good", &told);
+	(void)repair("t", "good", &reported);
 	assert_reads("good/t", 0, 10);
 	ct_buf_clear(&text);
 	assert_int_equal(ct_os_read_file("good/t/metadata", 1 << 20, &text), CTRACE_OK);
@@ -64,62 +64,62 @@ static void steps_of_the_clock_are_kept(void **state)
 
 static void names_that_are_there_are_numbered(void **state)
 {
-	struct told told;
+	struct reported reported;
 
 	assert_int_equal(system("mkdir a b"), 0);
 	make_trace(*state, "a/t", 0, 10, 10);
 	make_trace(*state, "b/t", 10, 10, 10);
-	(void)repair("a/t", "good", &told);
-	(void)repair("b/t/", "good", &told);
+	(void)repair("a/t", "good", &reported);
+	(void)repair("b/t/", "good", &reported);
 	assert_reads("good/t", 0, 10);
 	assert_reads("good/t.2", 10, 10);
 }
 
 static void one_stream_file(void **state)
 {
-	struct told told;
+	struct reported reported;
 
 	make_trace(*state, "t", 0, 30, 10);
 	/* not what it says: its packets are of stream 0 */
 	assert_int_equal(system("cp t/stream.0 t/stream.1"), 0);
-	(void)repair("t/stream.0", "good", &told);
-	assert_int_equal(told.notes, 0);
+	(void)repair("t/stream.0", "good", &reported);
+	assert_int_equal(reported.notes, 0);
 	assert_int_equal(access("good/t/stream.1", F_OK), -1);
 	assert_reads("good/t", 0, 30);
 }
 
 static void compressed_streams(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make_trace(*state, "t", 0, 300, 10);
 	assert_int_equal(system("cp -r t whole && zstd -q --rm t/stream.0"), 0);
-	run = repair("t", "good", &told);
-	assert_int_equal(told.notes, 0);
+	run = repair("t", "good", &reported);
+	assert_int_equal(reported.notes, 0);
 	assert_int_equal(run.events, 300);
 	assert_int_equal(system("cmp whole/stream.0 good/t/stream.0"), 0);
 	/* Twice there: once is enough. */
 	assert_int_equal(system("cp whole/stream.0 t/stream.0"), 0);
-	run = repair("t", "good2", &told);
+	run = repair("t", "good2", &reported);
 	assert_int_equal(run.events, 300);
 	/* And cut off. */
 	assert_int_equal(system("rm t/stream.0 && truncate -s 100 t/stream.0.zst"), 0);
-	(void)repair("t", "good3", &told);
-	assert_true(told.notes > 0);
+	(void)repair("t", "good3", &reported);
+	assert_true(reported.notes > 0);
 }
 
 static void a_damaged_class_stands_as_such(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make_trace(*state, "t", 0, 30, 10);
 	assert_int_equal(system("sed -i 's/COMP:1/COMP1/' t/metadata"), 0);
-	run = repair("t", "good", &told);
+	run = repair("t", "good", &reported);
 	assert_int_equal(run.events, 0);
 	assert_int_equal(run.traces, 0);
-	assert_true(told.notes > 0);
+	assert_true(reported.notes > 0);
 }
 
 static void what_is_no_trace_is_not_found(void **state)
@@ -151,7 +151,7 @@ static void the_copy_is_not_repaired_itself_and_links_are_not_followed(void **st
 	assert_int_equal(run.events, 30);
 }
 
-static void a_copy_that_cannot_be_written_is_told(void **state)
+static void a_copy_that_cannot_be_written_is_reported(void **state)
 {
 	struct ct_repair run;
 	unsigned writes = 0;
@@ -185,7 +185,7 @@ int test_repair(void)
 		TEST(a_damaged_class_stands_as_such),
 		TEST(what_is_no_trace_is_not_found),
 		TEST(the_copy_is_not_repaired_itself_and_links_are_not_followed),
-		TEST(a_copy_that_cannot_be_written_is_told),
+		TEST(a_copy_that_cannot_be_written_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static void without_metadata_what_needs_none_is_kept(void **state)
 	struct ctrace_event_item item;
 	struct ctrace_event event;
 	struct ctrace_stream stream = { .id = 0 };
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 	struct ctrace_event_item many[CT_CLASS_MAX_ITEMS + 1];
 	char *errors;
@@ -27,26 +27,26 @@ static void without_metadata_what_needs_none_is_kept(void **state)
 	assert_int_equal(write_events(f, &event, 1, &stream, 1), CTRACE_OK);
 	fixture_close(f);
 	assert_int_equal(system("cp -r t u && rm t/metadata && sed -i s/uuid/uiud/ u/metadata"), 0);
-	run = repair("t", "good", &told);
+	run = repair("t", "good", &reported);
 	assert_int_equal(run.events, 1);
 	free(babeltrace("good/t", &errors));
 	free(errors);
 	/* Of the other one only the trace-wide part is damaged. */
-	run = repair("u", "good2", &told);
+	run = repair("u", "good2", &reported);
 	assert_int_equal(run.events, 2);
 	free(babeltrace("good2/u", NULL));
 }
 
 static void a_wrong_uuid_is_repaired(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make_trace(*state, "t", 0, 30, 10);
 	assert_int_equal(system("sed -i 's/uuid = \"......../uuid = \"00000000/' t/metadata"), 0);
-	run = repair("t", "good", &told);
+	run = repair("t", "good", &reported);
 	assert_int_equal(run.events, 30);
-	assert_int_equal(told.notes, 1);
+	assert_int_equal(reported.notes, 1);
 	assert_reads("good/t", 0, 30);
 }
 

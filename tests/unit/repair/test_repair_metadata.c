@@ -56,8 +56,8 @@ static int teardown(void **state)
  * damage is. */
 static uint64_t assert_classes(const char *text, size_t size, uint32_t mask, unsigned notes)
 {
-	struct told told = { 0 };
-	struct ct_repair run = { .report = note_told, .user = &told };
+	struct reported reported = { 0 };
+	struct ct_repair run = { .report = note_keep, .user = &reported };
 	struct ct_schema *schema;
 	uint32_t count = 0;
 
@@ -80,9 +80,9 @@ static uint64_t assert_classes(const char *text, size_t size, uint32_t mask, uns
 	assert_true(run.lost_classes > 0 || notes == 0 || notes == UINT32_MAX || mask == ALL ||
 		    size == 0);
 	if (notes != UINT32_MAX)
-		assert_int_equal(told.notes, notes);
+		assert_int_equal(reported.notes, notes);
 	ct_schema_destroy(schema);
-	return told.last_offset;
+	return reported.last_offset;
 }
 
 static void whole_text(void **state)
@@ -145,8 +145,8 @@ static void every_changed_byte_costs_at_most_two_classes(void **state)
 	for (size_t at = t->at[1]; at < t->text.size; at++) {
 		static const char changes[] = { '\0', '"', '}', '9', '\\', ' ' };
 		char was = t->text.data[at];
-		struct told told = { 0 };
-		struct ct_repair run = { .report = note_told, .user = &told };
+		struct reported reported = { 0 };
+		struct ct_repair run = { .report = note_keep, .user = &reported };
 		struct ct_schema *schema;
 		unsigned good = 0;
 

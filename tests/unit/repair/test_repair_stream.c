@@ -40,12 +40,12 @@ static void assert_copy(unsigned lost_from, unsigned lost_to)
 
 static void what_is_whole_is_copied_as_it_is(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make(*state);
-	run = repair("t", "good", &told);
-	assert_int_equal(told.notes, 0);
+	run = repair("t", "good", &reported);
+	assert_int_equal(reported.notes, 0);
 	assert_int_equal(run.traces, 1);
 	assert_int_equal(run.streams, 1);
 	assert_int_equal(run.packets, PACKETS);
@@ -57,16 +57,16 @@ static void what_is_whole_is_copied_as_it_is(void **state)
 
 static void a_packet_without_head_goes_and_leaves_a_gap(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 	char *errors;
 
 	make(*state);
 	patch_head(STREAM, 4, FIELD_MAGIC, "x", 1);
-	run = repair("t", "good", &told);
+	run = repair("t", "good", &reported);
 	assert_int_equal(run.packets, PACKETS - 1);
-	assert_int_equal(told.notes, 1);
-	assert_string_equal(told.last_message, "this is no packet of the trace");
+	assert_int_equal(reported.notes, 1);
+	assert_string_equal(reported.last_message, "this is no packet of the trace");
 	assert_int_equal(run.lost_bytes, file_size(STREAM) - file_size("good/t/stream.0"));
 	assert_copy(4 * PER_PACKET, 5 * PER_PACKET);
 	free(babeltrace("good/t", &errors));
@@ -77,7 +77,7 @@ static void a_packet_without_head_goes_and_leaves_a_gap(void **state)
 /* An empty packet stands for the first of those that are missing. */
 static void so_do_the_first_packets(void **state)
 {
-	struct told told;
+	struct reported reported;
 	char *errors;
 	long second;
 
@@ -85,7 +85,7 @@ static void so_do_the_first_packets(void **state)
 	(void)head_of_packet(STREAM, 1, &second);
 	patch_file(STREAM, 0, "xxxx", 4);
 	patch_file(STREAM, second, "xxxx", 4);
-	(void)repair("t", "good", &told);
+	(void)repair("t", "good", &reported);
 	assert_copy(0, 2 * PER_PACKET);
 	free(babeltrace("good/t", &errors));
 	assert_non_null(strstr(errors, "discarded 1 packet"));
@@ -94,7 +94,7 @@ static void so_do_the_first_packets(void **state)
 
 static void a_packet_is_cut_behind_its_last_good_event(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 	struct ct_packet_head head;
 	long at;
@@ -106,16 +106,16 @@ static void a_packet_is_cut_behind_its_last_good_event(void **state)
 		STREAM, at + (long)head.packet_bits / 16,
 		"\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE\xFE",
 		20);
-	run = repair("t", "good", &told);
-	assert_int_equal(told.notes, 1);
-	assert_string_equal(told.last_message, "this is no event of the trace");
+	run = repair("t", "good", &reported);
+	assert_int_equal(reported.notes, 1);
+	assert_string_equal(reported.last_message, "this is no event of the trace");
 	assert_int_equal(run.repaired, 1);
 	assert_int_equal(run.packets, PACKETS - 1);
 	assert_in_range(run.events, (PACKETS - 1) * PER_PACKET + 5, PACKETS * PER_PACKET - 5);
 	assert_int_equal(head_of_packet("good/t/stream.0", 4, &at).sequence, head.sequence);
 	/* The copy is without damage. */
-	run = repair("good/t", "again", &told);
-	assert_int_equal(told.notes, 0);
+	run = repair("good/t", "again", &reported);
+	assert_int_equal(reported.notes, 0);
 	assert_int_equal(system("diff -r good/t again/t"), 0);
 	free(babeltrace("good/t", NULL));
 }
@@ -123,14 +123,14 @@ static void a_packet_is_cut_behind_its_last_good_event(void **state)
 static void a_size_that_lies_costs_only_its_packet(void **state)
 {
 	uint32_t bits[2] = { 8 * 3000, 8 * 3000 };
-	struct told told;
+	struct reported reported;
 
 	make(*state);
 	patch_head(STREAM, 4, FIELD_CONTENT, bits, sizeof bits);
-	(void)repair("t", "good", &told);
+	(void)repair("t", "good", &reported);
 	/* It swallows the next: where that begins is found. */
 	assert_copy(0, 0);
-	assert_int_equal(told.notes, 1);
+	assert_int_equal(reported.notes, 1);
 }
 
 /* Padding that is none: it would swallow packets that are right. */
@@ -140,14 +140,14 @@ static void a_padding_that_lies_costs_nothing(void **state)
 
 	make(*state);
 	for (size_t i = 0; i < CT_COUNT(sizes); i++) {
-		struct told told;
+		struct reported reported;
 		struct ct_repair run;
 
 		assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
 		patch_head(STREAM, 4, FIELD_CONTENT + 4, &sizes[i], 4);
-		run = repair("t", "good", &told);
-		assert_int_equal(told.notes, 1);
-		assert_string_equal(told.last_message, "its size was wrong, and is repaired");
+		run = repair("t", "good", &reported);
+		assert_int_equal(reported.notes, 1);
+		assert_string_equal(reported.last_message, "its size was wrong, and is repaired");
 		assert_int_equal(run.repaired, 1);
 		assert_copy(0, 0);
 		assert_int_equal(system("cmp was/stream.0 good/t/stream.0"), 0);
@@ -157,13 +157,13 @@ static void a_padding_that_lies_costs_nothing(void **state)
 
 static void a_file_that_ends_inside_a_packet(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make(*state);
 	assert_int_equal(truncate(STREAM, (off_t)file_size(STREAM) - 10), 0);
-	run = repair("t", "good", &told);
-	assert_string_equal(told.last_message, "the file ends inside a packet");
+	run = repair("t", "good", &reported);
+	assert_string_equal(reported.last_message, "the file ends inside a packet");
 	assert_int_equal(run.events, PACKETS * PER_PACKET - 1);
 	assert_copy(PACKETS * PER_PACKET - 1, PACKETS * PER_PACKET);
 }
@@ -186,21 +186,22 @@ static void move_packet(unsigned packet, int64_t times)
 
 static void a_packet_of_another_time_goes_and_no_other(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make(*state);
 	/* Later than all others, with everything in it: what follows must not look as if it were
 	 * too early. */
 	move_packet(4, 1000);
-	run = repair("t", "good", &told);
-	assert_int_equal(told.notes, 1);
-	assert_string_equal(told.last_message, "its time is not between those of its neighbours");
+	run = repair("t", "good", &reported);
+	assert_int_equal(reported.notes, 1);
+	assert_string_equal(reported.last_message,
+			    "its time is not between those of its neighbours");
 	assert_int_equal(run.packets, PACKETS - 1);
 	assert_copy(4 * PER_PACKET, 5 * PER_PACKET);
 	move_packet(4, -2000);
-	run = repair("t", "good2", &told);
-	assert_int_equal(told.notes, 1);
+	run = repair("t", "good2", &reported);
+	assert_int_equal(reported.notes, 1);
 	assert_int_equal(run.packets, PACKETS - 1);
 	assert_int_equal(system("diff -r good/t/stream.0 good2/t/stream.0"), 0);
 }
@@ -214,11 +215,11 @@ static void a_head_of_another_time_goes_and_no_other(void **state)
 	make(*state);
 	(void)head_of_packet(STREAM, 4, &at);
 	for (size_t i = 0; i < CT_COUNT(times); i++) {
-		struct told told;
+		struct reported reported;
 
 		patch_file(STREAM, at + FIELD_BEGIN, &times[i], 8);
 		patch_file(STREAM, at + FIELD_END, &times[i], 8);
-		(void)repair("t", "good", &told);
+		(void)repair("t", "good", &reported);
 		assert_copy(4 * PER_PACKET, 5 * PER_PACKET);
 		assert_int_equal(system("rm -rf good"), 0);
 	}
@@ -228,7 +229,7 @@ static void a_head_of_another_time_goes_and_no_other(void **state)
 static void a_wall_clock_that_was_set_back_costs_nothing(void **state)
 {
 	const uint64_t back = 3600000000000u;
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make(*state);
@@ -239,8 +240,8 @@ static void a_wall_clock_that_was_set_back_costs_nothing(void **state)
 
 		patch_head(STREAM, packet, FIELD_BEGIN_NS, times, sizeof times);
 	}
-	run = repair("t", "good", &told);
-	assert_int_equal(told.notes, 0);
+	run = repair("t", "good", &reported);
+	assert_int_equal(reported.notes, 0);
 	assert_int_equal(run.packets, PACKETS);
 	assert_int_equal(system("diff -r t good/t"), 0);
 }
@@ -269,14 +270,14 @@ static void ends_and_numbers_are_repaired(void **state)
 	make(*state);
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		for (unsigned packet = 4; packet < PACKETS; packet += PACKETS - 1 - 4) {
-			struct told told;
+			struct reported reported;
 
 			assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
 			patch_head(STREAM, packet, rows[i].field, &rows[i].value, 8);
-			(void)repair("t", "good", &told);
-			assert_int_equal(told.notes, 1);
-			assert_string_equal(told.last_message, rows[i].message);
-			assert_int_equal(told.bytes, 0);
+			(void)repair("t", "good", &reported);
+			assert_int_equal(reported.notes, 1);
+			assert_string_equal(reported.last_message, rows[i].message);
+			assert_int_equal(reported.bytes, 0);
 			assert_copy(0, 0);
 			assert_int_equal(system("cmp was/stream.0 good/t/stream.0"), 0);
 			assert_int_equal(system("rm -rf t && mv was t"), 0);
@@ -293,13 +294,13 @@ static void a_wrong_stream_number_is_repaired(void **state)
 	for (size_t i = 0; i < CT_COUNT(numbers) * CT_COUNT(packets); i++) {
 		unsigned packet = packets[i % CT_COUNT(packets)];
 		struct ct_repair run;
-		struct told told;
+		struct reported reported;
 
 		assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
 		patch_head(STREAM, packet, FIELD_STREAM, &numbers[i / CT_COUNT(packets)], 4);
-		run = repair("t", "good", &told);
-		assert_int_equal(told.notes, 1);
-		assert_string_equal(told.last_message,
+		run = repair("t", "good", &reported);
+		assert_int_equal(reported.notes, 1);
+		assert_string_equal(reported.last_message,
 				    "its stream's number was wrong, and is repaired");
 		assert_int_equal(run.events, PACKETS * PER_PACKET);
 		assert_int_equal(run.repaired, 1);
@@ -315,30 +316,30 @@ static void a_packet_of_another_stream_goes(void **state)
 {
 	uint64_t sequence = 99;
 	uint32_t number = 7;
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make(*state);
 	patch_head(STREAM, 4, FIELD_STREAM, &number, 4);
 	patch_head(STREAM, 4, FIELD_SEQUENCE, &sequence, 8);
-	run = repair("t", "good", &told);
+	run = repair("t", "good", &reported);
 	assert_int_equal(run.packets, PACKETS - 1);
-	assert_string_equal(told.last_message, "this is no packet of the trace");
+	assert_string_equal(reported.last_message, "this is no packet of the trace");
 	/* A stream under another one's name. */
 	assert_int_equal(system("rm -rf good && mv t/stream.0 t/stream.1 && mkdir good"), 0);
-	run = repair("t", "good", &told);
+	run = repair("t", "good", &reported);
 	assert_int_equal(run.events, 0);
 }
 
 static void nothing_but_damage_leaves_nothing(void **state)
 {
 	char zeros[20000] = { 0 };
-	struct told told;
+	struct reported reported;
 	struct ct_repair run;
 
 	make(*state);
 	patch_file(STREAM, 0, zeros, (size_t)file_size(STREAM));
-	run = repair("t", "good", &told);
+	run = repair("t", "good", &reported);
 	assert_int_equal(run.traces, 0);
 	assert_int_equal(run.lost_bytes, file_size(STREAM));
 	assert_int_equal(access("good/t", F_OK), -1);
@@ -346,7 +347,7 @@ static void nothing_but_damage_leaves_nothing(void **state)
 
 static void every_changed_byte_is_survived(void **state)
 {
-	struct told told;
+	struct reported reported;
 	struct ct_buf file = { 0 };
 
 	make(*state);
@@ -358,13 +359,13 @@ static void every_changed_byte_is_survived(void **state)
 
 		patch_file(STREAM, (long)at, &changed, 1);
 		assert_int_equal(system("rm -rf good again"), 0);
-		run = repair("t", "good", &told);
+		run = repair("t", "good", &reported);
 		if (run.events + PER_PACKET < PACKETS * PER_PACKET)
 			fail_msg("at %zu: %u events are left: %s", at, (unsigned)run.events,
-				 told.last_message);
+				 reported.last_message);
 		/* What was written holds nothing that would have to be repaired. */
-		run = repair("good/t", "again", &told);
-		assert_int_equal(told.notes, 0);
+		run = repair("good/t", "again", &reported);
+		assert_int_equal(reported.notes, 0);
 		patch_file(STREAM, (long)at, file.data + at, 1);
 	}
 	ct_buf_fini(&file);

@@ -186,7 +186,7 @@ static void what_is_no_column_is_described(void **state)
 	const struct ct_read_totals totals = {
 		.events = 10, .discarded = 4, .damaged_bytes = 3, .damages = 1
 	};
-	const struct ct_read_note note = { .trouble = CT_TROUBLE_LOST,
+	const struct ct_read_note note = { .kind = CT_NOTE_LOST,
 					   .path = "a/stream.0",
 					   .offset = 76,
 					   .events = 4,

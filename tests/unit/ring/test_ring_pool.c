@@ -26,7 +26,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
 	(void)state;
-	assert_int_equal(ct_ring_pool_forget(&pool), CTRACE_OK);
+	assert_int_equal(ct_ring_pool_reset(&pool), CTRACE_OK);
 	ct_session_close(&session, true);
 	leave_room();
 	return 0;
@@ -360,7 +360,7 @@ static void the_limit_of_rings_refuses_and_nothing_more(void **state)
 	assert_int_equal(ct_ring_pool_count(large), CT_RING_LIMIT);
 	ct_ring_pool_give_back(large, ct_ring_pool_at(large, 4000));
 	assert_ptr_equal(ct_ring_pool_take(large, &common, 1), ct_ring_pool_at(large, 4000));
-	assert_int_equal(ct_ring_pool_forget(&large), CTRACE_OK);
+	assert_int_equal(ct_ring_pool_reset(&large), CTRACE_OK);
 	ct_session_close(&private, true);
 }
 
@@ -410,7 +410,7 @@ static void a_forked_child_begins_empty_and_leaves_its_parents_alone(void **stat
 	if (pid == 0) {
 		CHILD_CHECK(ct_session_fork(&session, run_dir) == CTRACE_OK);
 		/* also the lock that its parent holds */
-		CHILD_CHECK(ct_ring_pool_forget(&pool) == CTRACE_OK);
+		CHILD_CHECK(ct_ring_pool_reset(&pool) == CTRACE_OK);
 		CHILD_CHECK(ct_ring_pool_count(pool) == 0);
 		CHILD_CHECK(ct_ring_pool_take(pool, &common, 2) != NULL);
 		CHILD_CHECK(session.head->ring_count == 1);
@@ -436,12 +436,12 @@ static void a_child_in_the_middle_of_a_call_writes_where_nobody_reads(void **sta
 	assert_true(produce(64, 0));
 	pid = fork();
 	if (pid == 0) {
-		ct_ring_pool_part(pool);
+		ct_ring_pool_detach(pool);
 		CHILD_CHECK(mine->head->head == 0); /* private and empty, at the same addresses */
 		memset(thread_buffer.cur, 0xFF, 64);
 		mine->head->head = 12345;
 		CHILD_CHECK(ct_session_fork(&session, run_dir) == CTRACE_OK);
-		CHILD_CHECK(ct_ring_pool_forget(&pool) == CTRACE_OK);
+		CHILD_CHECK(ct_ring_pool_reset(&pool) == CTRACE_OK);
 		CHILD_CHECK(ct_ring_pool_count(pool) == 0);
 		/* the call ends late: the memory is still there */
 		memset(thread_buffer.cur, 0xFE, 64);

@@ -374,7 +374,7 @@ static void a_kill_between_any_two_stores_leaves_the_place_in_force_as_it_was(vo
 	}
 }
 
-static void a_reset_cursor_stands_where_it_is_told_whatever_was_published(void **state)
+static void a_reset_cursor_stands_where_it_is_reported_whatever_was_published(void **state)
 {
 	struct ct_cursor cursor = { 0 };
 
@@ -501,7 +501,7 @@ int test_ring_read(void)
 			a_kill_between_any_two_stores_leaves_the_place_in_force_as_it_was, set_up,
 			tear_down),
 		cmocka_unit_test_setup_teardown(
-			a_reset_cursor_stands_where_it_is_told_whatever_was_published, set_up,
+			a_reset_cursor_stands_where_it_is_reported_whatever_was_published, set_up,
 			tear_down),
 		cmocka_unit_test(a_kill_at_any_instruction_leaves_the_old_place_or_the_new_one),
 	};

@@ -432,7 +432,7 @@ static void a_request_is_no_answer(void **state)
 	assert_int_equal(hear_liar(), CTRACE_DAMAGED);
 }
 
-static void an_answer_of_another_version_is_told(void **state)
+static void an_answer_of_another_version_is_reported(void **state)
 {
 	(void)state;
 	start_liar(1);
@@ -529,7 +529,7 @@ static void another_users_socket_in_our_directory_is_not_believed(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 }
 
-static void a_directory_that_is_none_is_told(void **state)
+static void a_directory_that_is_none_is_reported(void **state)
 {
 	int fd = 4711;
 
@@ -558,14 +558,14 @@ int test_client(void)
 		TEST(a_crowd_that_floods_us_is_held_to_the_same_limit),
 		TEST(who_says_little_is_heard_all_the_same),
 		TEST(a_request_is_no_answer),
-		TEST(an_answer_of_another_version_is_told),
+		TEST(an_answer_of_another_version_is_reported),
 		TEST(a_status_that_there_is_not_is_damage),
 		TEST(what_comes_behind_the_answer_is_cut_off),
 		TEST(one_that_was_not_heard_asks_again),
 		TEST(but_not_for_ever),
 		TEST(more_than_there_are_places_for_have_their_turn),
 		TEST(another_users_socket_in_our_directory_is_not_believed),
-		TEST(a_directory_that_is_none_is_told),
+		TEST(a_directory_that_is_none_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,7 +220,7 @@ static void a_run_directory_that_is_not_there_has_none(void **state)
 
 static int ready[2], done[2];
 
-static void live_until_told(void)
+static void live_until_reported(void)
 {
 	struct ct_session session;
 	char byte;
@@ -241,7 +241,7 @@ static void a_process_lives_until_it_is_killed(void **state)
 	assert_int_equal(pipe(done), 0);
 	pid = fork();
 	if (pid == 0)
-		live_until_told();
+		live_until_reported();
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	look();
 	assert_int_equal(found_count, 1);

@@ -90,7 +90,7 @@ static bool can_be_recovered(const char *name)
 	if (pid == 0) {
 		enum ctrace_status loaded;
 
-		ct_session_forget_loaded();
+		ct_session_reset_loaded();
 		loaded = ct_session_load(&other, run_dir, name, true);
 		_exit(loaded == CTRACE_OK ? 0 : loaded == CTRACE_TIMED_OUT ? 1 : 2);
 	}
@@ -138,7 +138,7 @@ static void a_child_does_not_keep_its_parents_lock(void **state)
 	assert_int_equal(pipe(done_pipe) | pipe(ready_pipe), 0);
 	pid = fork();
 	if (pid == 0) {
-		ct_session_forget_loaded();
+		ct_session_reset_loaded();
 		(void)!write(ready_pipe[1], "r", 1);
 		(void)!read(done_pipe[0], &byte, 1);
 		_exit(0);

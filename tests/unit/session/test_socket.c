@@ -126,7 +126,7 @@ static void the_path_may_be_longer_than_an_address(void **state)
 	(void)close(directory);
 }
 
-static void why_nobody_is_there_is_told(void **state)
+static void why_nobody_is_there_is_reported(void **state)
 {
 	int directory = open_room();
 	int clients[400];
@@ -224,7 +224,7 @@ int test_socket(void)
 		TEST(it_takes_the_place_of_what_was_there),
 		TEST(its_mode_does_not_depend_on_the_umask),
 		TEST(the_path_may_be_longer_than_an_address),
-		TEST(why_nobody_is_there_is_told),
+		TEST(why_nobody_is_there_is_reported),
 		TEST(the_mode_keeps_others_out),
 		TEST(a_name_that_is_too_long_is_refused),
 		TEST(descriptors_below_three_are_never_taken),

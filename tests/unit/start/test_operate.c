@@ -125,17 +125,17 @@ static const char *trace_ct(const struct ct_trace_command *command)
 {
 	struct ct_message message;
 	struct ct_span bytes;
-	const char *told;
+	const char *reported;
 	size_t size;
 
 	ct_buf_clear(&request);
 	ct_trace_command_encode(&request, command);
-	told = operate();
+	reported = operate();
 	CHILD_CHECK(ct_message_parse(answer.data, answer.size, &message, &size) == CTRACE_OK);
 	bytes = ct_message_find(&message, CT_FIELD_OUTCOME);
 	CHILD_CHECK(bytes.size == sizeof outcome);
 	memcpy(&outcome, bytes.at, sizeof outcome);
-	return told;
+	return reported;
 }
 
 static void set_options(struct ct_trace_request *trace, const char *options)

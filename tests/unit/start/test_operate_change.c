@@ -47,7 +47,7 @@ static void change_levels(void)
 		   "NOT_FOUND no component \"a\\u{1B}[31m\\nb\"");
 }
 
-static void levels_are_changed_and_told(void **state)
+static void levels_are_changed_and_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(change_levels), 0);
@@ -70,7 +70,7 @@ static void what_was_is_what_was_before_the_command(void **state)
 
 static void set_thousands(void)
 {
-	const char *told;
+	const char *reported;
 	unsigned rows = 0;
 	uint32_t now;
 
@@ -80,12 +80,12 @@ static void set_thousands(void)
 		(void)snprintf(name, sizeof name, "many.%u", i);
 		make_tracer(name);
 	}
-	told = level("many.*", CTRACE_FATAL);
+	reported = level("many.*", CTRACE_FATAL);
 	CHILD_CHECK(
-		strstr(told,
+		strstr(reported,
 		       "SUCCESS 4196 components; the first 4096 are listed\nmany.0: DEBUG -> FATAL\n") ==
-		told);
-	for (const char *at = told; (at = strstr(at, " -> FATAL")) != NULL; at++)
+		reported);
+	for (const char *at = reported; (at = strstr(at, " -> FATAL")) != NULL; at++)
 		rows++;
 	CHILD_CHECK(rows == CT_OPERATE_ROWS);
 	/* all the same */
@@ -158,7 +158,7 @@ static void change_destinations(void)
 	CHECK_TEXT(dest(CT_VERB_DEST_SET, "", ""), "SUCCESS\n: STDERR -> TEXTFILE");
 }
 
-static void destinations_are_changed_and_told(void **state)
+static void destinations_are_changed_and_reported(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(change_destinations), 0);
@@ -219,12 +219,12 @@ static void events_go_by_the_destinations_of_their_time(void **state)
 int test_operate_change(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(levels_are_changed_and_told),
+		TEST(levels_are_changed_and_reported),
 		TEST(what_was_is_what_was_before_the_command),
 		TEST(thousands_are_changed_and_some_are_listed),
 		TEST(a_trace_call_sees_the_new_level),
 		TEST(what_only_the_flight_recorder_has_is_no_level),
-		TEST(destinations_are_changed_and_told),
+		TEST(destinations_are_changed_and_reported),
 		TEST(a_wrong_destination_changes_nothing),
 		TEST(events_go_by_the_destinations_of_their_time),
 	};

@@ -136,7 +136,7 @@ static void what_is_known_comes_along(void **state)
 
 static void show_thousands(void)
 {
-	const char *told;
+	const char *reported;
 	uint64_t begin;
 	unsigned count = 0;
 
@@ -148,13 +148,13 @@ static void show_thousands(void)
 	}
 	begin = ct_clock_mono_ns();
 	CHECK_TEXT(DISPLAY(.comp = "MANY", .sub = "S99999"), "SUCCESS MANY.S99999");
-	told = DISPLAY(.comp = "MANY", .depth = 1);
+	reported = DISPLAY(.comp = "MANY", .depth = 1);
 	(void)fprintf(stderr, "# %llu ms\n",
 		      (unsigned long long)(ct_clock_mono_ns() - begin) / 1000000);
-	CHILD_CHECK(
-		strstr(told, "SUCCESS 100000 traces; the first 4096 are shown MANY.S0 MANY.S1 ") ==
-		told);
-	for (const char *at = told; (at = strstr(at, " MANY.S")) != NULL; at++)
+	CHILD_CHECK(strstr(reported,
+			   "SUCCESS 100000 traces; the first 4096 are shown MANY.S0 MANY.S1 ") ==
+		    reported);
+	for (const char *at = reported; (at = strstr(at, " MANY.S")) != NULL; at++)
 		count++;
 	CHILD_CHECK(count == CT_OPERATE_ROWS);
 	CHILD_CHECK(answer.size < CT_SERVER_OUTPUT); /* or it could never be sent */

@@ -108,7 +108,7 @@ static void a_new_file_takes_what_comes_later(void **state)
 static void set_long_values(void)
 {
 	static char value[CT_ANSWER_TEXT * 2];
-	const char *told;
+	const char *reported;
 
 	memset(value, 'v', sizeof value - 1);
 	for (unsigned i = 0; i < 8; i++) {
@@ -118,13 +118,13 @@ static void set_long_values(void)
 		make_tracer(name);
 	}
 	CHILD_CHECK(strncmp(set("app.*", "p", value), "SUCCESS\napp.0: -> vvv", 21) == 0);
-	told = set("app.*", "p", "short"); /* each row has 16 KiB of what was */
-	CHILD_CHECK(strstr(told, "vvv... -> short\n*\napp.") != NULL);
+	reported = set("app.*", "p", "short"); /* each row has 16 KiB of what was */
+	CHILD_CHECK(strstr(reported, "vvv... -> short\n*\napp.") != NULL);
 	for (unsigned i = 0; i < 8; i++) {
 		char row[20];
 
 		(void)snprintf(row, sizeof row, "\napp.%u: vv", i);
-		CHILD_CHECK(strstr(told, row) != NULL);
+		CHILD_CHECK(strstr(reported, row) != NULL);
 	}
 }
 

@@ -225,7 +225,7 @@ static const char module_source[] =
 	"	sizeof(struct ctrace_emitter), \"NOTES\", 0, p, o, w, 0, 0, c };\n";
 
 /* As if it had died before it had opened its output. */
-static void forget_outputs(void)
+static void reset_outputs(void)
 {
 	struct ct_session session;
 
@@ -256,7 +256,7 @@ static void one_whose_emitter_is_a_module_is_left(void **state)
 	recover_on_a_thread();
 	assert_int_equal(count_run_directories(), 1);
 	assert_int_not_equal(access("loaded", F_OK), 0);
-	forget_outputs();
+	reset_outputs();
 	ct_recover(run_dir, &taking_over, &total, NULL, NULL);
 	assert_int_equal(count_run_directories(), 1);
 	assert_int_not_equal(access("loaded", F_OK), 0);

@@ -111,14 +111,14 @@ static void what_the_file_says_now_is_in_force(void **state)
 	assert_int_equal(run_traced(follow_the_file), 0);
 }
 
-static uint32_t told[16];
-static unsigned told_count;
+static uint32_t reported[16];
+static unsigned reported_count;
 
 static void note(uint32_t handle, uint32_t type, void *parameter)
 {
 	(void)handle;
-	CHILD_CHECK(type == TRACER_NOTIF_TYPE_LEVEL_CHANGE && told_count < 16);
-	told[told_count++] = *(const uint32_t *)parameter;
+	CHILD_CHECK(type == TRACER_NOTIF_TYPE_LEVEL_CHANGE && reported_count < 16);
+	reported[reported_count++] = *(const uint32_t *)parameter;
 }
 
 static void hear_of_it(void)
@@ -132,15 +132,15 @@ static void hear_of_it(void)
 	CHILD_CHECK(cobctf_tracer_notify(TRACER_NOTIF_INSTALL, &install) == CTF_RET_SUCCESS);
 	rewrite("mftrace.level = warn\nmftrace.level.a = error\nmftrace.level.a = info\n");
 	reload();
-	CHILD_CHECK(told_count == 1 && told[0] == CTRACE_INFO);
+	CHILD_CHECK(reported_count == 1 && reported[0] == CTRACE_INFO);
 	reload();
-	CHILD_CHECK(told_count == 1);
+	CHILD_CHECK(reported_count == 1);
 	rewrite("mftrace.level = info\n");
 	reload();
-	CHILD_CHECK(told_count == 1);
+	CHILD_CHECK(reported_count == 1);
 }
 
-static void a_change_is_told_once_with_its_last_value(void **state)
+static void a_change_is_reported_once_with_its_last_value(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(hear_of_it), 0);
@@ -463,7 +463,7 @@ int test_reload(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_the_file_says_now_is_in_force),
-		TEST(a_change_is_told_once_with_its_last_value),
+		TEST(a_change_is_reported_once_with_its_last_value),
 		TEST(only_destinations_with_other_settings_are_reopened),
 		TEST(a_file_that_cannot_be_read_changes_nothing),
 		TEST(diagnostics_are_counted),

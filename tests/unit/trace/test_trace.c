@@ -275,7 +275,7 @@ static void block_loses_nothing_while_the_output_goes_on(void **state)
 	assert_lines(0, 300000);
 }
 
-static void a_file_destination_blocks_unless_told_otherwise(void **state)
+static void a_file_destination_blocks_unless_reported_otherwise(void **state)
 {
 	(void)state;
 	configure("ctrace.buffer = 64k\nctrace.block.timeout = 60s\n");
@@ -800,7 +800,7 @@ static void trace_into_a_wall(void)
 	check_balance(3);
 }
 
-static void failing_output_is_told_and_loses_nothing(void **state)
+static void failing_output_is_reported_and_loses_nothing(void **state)
 {
 	char text[1024];
 
@@ -836,7 +836,7 @@ int test_trace(void)
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(block_loses_nothing_while_the_output_goes_on,
 						fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(a_file_destination_blocks_unless_told_otherwise,
+		cmocka_unit_test_setup_teardown(a_file_destination_blocks_unless_reported_otherwise,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(without_a_file_destination_nothing_waits,
 						fixture_setup, fixture_teardown),
@@ -876,7 +876,7 @@ int test_trace(void)
 			fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted,
 						fixture_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(failing_output_is_told_and_loses_nothing,
+		cmocka_unit_test_setup_teardown(failing_output_is_reported_and_loses_nothing,
 						fixture_setup, fixture_teardown),
 	};
 

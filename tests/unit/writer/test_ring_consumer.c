@@ -252,21 +252,21 @@ static void a_session_that_is_none_is_refused(void **state)
 static void it_tells_who_is_connected(void **state)
 {
 	struct ct_link *link = take_in(2);
-	struct ct_link_state told;
+	struct ct_link_state reported;
 
 	(void)state;
 	produce(0, 9);
 	(void)rounds();
-	ct_link_describe(link, &told);
-	assert_int_equal(told.size, sizeof told);
-	assert_int_equal(told.pid, getpid());
-	assert_int_equal(told.rings, RINGS);
-	assert_int_equal(told.events, 9);
-	assert_string_equal(told.traces, "KVS.NET");
-	assert_string_equal(told.jobname, session.head->jobname);
+	ct_link_describe(link, &reported);
+	assert_int_equal(reported.size, sizeof reported);
+	assert_int_equal(reported.pid, getpid());
+	assert_int_equal(reported.rings, RINGS);
+	assert_int_equal(reported.events, 9);
+	assert_string_equal(reported.traces, "KVS.NET");
+	assert_string_equal(reported.jobname, session.head->jobname);
 	session.components[0].level_word.level = CTRACE_LEVEL_NONE; /* off: it sends nothing */
-	ct_link_describe(link, &told);
-	assert_string_equal(told.traces, "");
+	ct_link_describe(link, &reported);
+	assert_string_equal(reported.traces, "");
 	ct_link_destroy(link);
 }
 
@@ -453,7 +453,7 @@ static void a_process_that_scribbles_all_the_time_harms_nobody_else(void **state
 {
 	struct ct_session_head *intact = malloc(sizeof *intact);
 	struct ct_link *link;
-	struct ct_link_state told;
+	struct ct_link_state reported;
 	pthread_t thread;
 
 	(void)state;
@@ -471,9 +471,9 @@ static void a_process_that_scribbles_all_the_time_harms_nobody_else(void **state
 	assert_int_equal(pthread_create(&thread, NULL, scribble, NULL), 0);
 	for (uint32_t i = 0; i < SCRIBBLED_ROUNDS; i++) {
 		(void)rounds();
-		ct_link_describe(link, &told);
-		assert_int_equal(told.pid, getpid());
-		assert_true(memchr(told.jobname, '\0', sizeof told.jobname) != NULL);
+		ct_link_describe(link, &reported);
+		assert_int_equal(reported.pid, getpid());
+		assert_true(memchr(reported.jobname, '\0', sizeof reported.jobname) != NULL);
 	}
 	__atomic_store_n(&scribbled_enough, 1, __ATOMIC_RELEASE);
 	assert_int_equal(pthread_join(thread, NULL), 0);

@@ -15,15 +15,15 @@ static struct ct_link fake_link;
 static struct ct_ring_head *ring_head;
 static struct ct_ring fake_rings[1];
 static struct ctrace_place place;
-static char told[2000];
+static char reported[2000];
 static void *output;
 static uint32_t next_number;
 
 static void note(const char *text, void *user)
 {
 	(void)user;
-	(void)strncat(told, text, sizeof told - strlen(told) - 2);
-	(void)strcat(told, "\n");
+	(void)strncat(reported, text, sizeof reported - strlen(reported) - 2);
+	(void)strcat(reported, "\n");
 }
 
 static const char *no_property(const struct ctrace_emitter_context *context, const char *name)
@@ -50,7 +50,7 @@ static void open_trcout(enum ct_writer_mode mode, uint64_t primary, uint64_t sec
 	procedure.trcout[0].secondary = secondary;
 	trcout.procedure = &procedure;
 	trcout.message = note;
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(ct_trcout_open(&trcout), CTRACE_OK);
 	ct_trcout_select(&trcout, &fake_link);
 }
@@ -167,7 +167,7 @@ static void wrapping_drops_the_oldest_segment(void **state)
 	assert_int_equal(count_entries(""), trcout.segments);
 	assert_true(trcout.wrapped_events > 24000 && trcout.wrapped_events < 26500);
 	assert_true(trcout.used > (trcout.limit / 8) * 6);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 	ct_trcout_emitter.close(output);
 }
 
@@ -186,8 +186,8 @@ static void a_full_one_counts_and_says_so_once(void **state)
 	assert_true(events < 1000 && trcout.full_events == 1000 - events);
 	assert_int_equal(ring_head->unwritten, trcout.full_events);
 	assert_true(trcout.is_full);
-	assert_non_null(strstr(told, "CTR101W TRCOUT03 IS FULL"));
-	assert_int_equal(strchr(told, '\n')[1], '\0');
+	assert_non_null(strstr(reported, "CTR101W TRCOUT03 IS FULL"));
+	assert_int_equal(strchr(reported, '\n')[1], '\0');
 	assert_int_equal(trcout.segments, 1);
 	ct_trcout_emitter.close(output);
 	/* What is there counts the next time, too. */
@@ -225,7 +225,7 @@ static void an_earlier_runs_segments_are_the_oldest(void **state)
 	ct_trcout_emitter.close(output);
 }
 
-static void trouble_is_told_once_a_kind_and_heals(void **state)
+static void error_is_reported_once_a_kind_and_heals(void **state)
 {
 	static unsigned char data[1];
 	struct ctrace_event_item item = { .type = CTRACE_TYPE_BINARY, .size = 1, .data = data };
@@ -252,8 +252,8 @@ static void trouble_is_told_once_a_kind_and_heals(void **state)
 				 CTRACE_OUTPUT_ERROR);
 	}
 	assert_int_equal(trcout.failing, ENOSPC);
-	assert_non_null(strstr(told, "CTR102E TRCOUT03 CANNOT BE WRITTEN"));
-	assert_int_equal(strchr(told, '\n')[1], '\0');
+	assert_non_null(strstr(reported, "CTR102E TRCOUT03 CANNOT BE WRITTEN"));
+	assert_int_equal(strchr(reported, '\n')[1], '\0');
 	assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch), CTRACE_OK);
 	assert_int_equal(trcout.failing, 0);
 	assert_int_equal(trcout.events, 1);
@@ -303,7 +303,7 @@ int test_trcout(void)
 		TEST(wrapping_drops_the_oldest_segment),
 		TEST(a_full_one_counts_and_says_so_once),
 		TEST(an_earlier_runs_segments_are_the_oldest),
-		TEST(trouble_is_told_once_a_kind_and_heals),
+		TEST(error_is_reported_once_a_kind_and_heals),
 		TEST(what_is_removed_is_in_the_directory),
 	};
 

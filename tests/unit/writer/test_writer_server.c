@@ -17,13 +17,13 @@ static void there_is_one_of_a_name(void **state)
 	(void)state;
 	assert_int_equal(start(), 'r');
 	assert_int_equal(ct_writer_run(&second), 1);
-	assert_non_null(strstr(told, "CTR105E CTRACE WRITER WR1 IS RUNNING ALREADY"));
+	assert_non_null(strstr(reported, "CTR105E CTRACE WRITER WR1 IS RUNNING ALREADY"));
 	fd = dial(); /* the first still is */
 	ask(fd, CT_VERB_WRITER_STATUS, 0);
 	assert_true(hear(fd));
 	(void)close(fd);
 	end();
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(start(), 'r'); /* and when it has ended another may come */
 	end();
 }
@@ -35,7 +35,7 @@ static void a_data_set_that_cannot_be_is_said_before_it_is_ready(void **state)
 	assert_int_equal(start(), 'e');
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(result, 1);
-	assert_non_null(strstr(told, "CTR103E TRCOUT03 CANNOT BE OPENED"));
+	assert_non_null(strstr(reported, "CTR103E TRCOUT03 CANNOT BE OPENED"));
 	assert_int_equal(access("run/writer/WR1", F_OK), -1);
 }
 
@@ -49,9 +49,9 @@ static void a_data_set_has_one_writer(void **state)
 	assert_int_equal(start(), 'e');
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(result, 1);
-	assert_non_null(strstr(told, "CTR103E TRCOUT03 CANNOT BE OPENED"));
+	assert_non_null(strstr(reported, "CTR103E TRCOUT03 CANNOT BE OPENED"));
 	(void)close(lock);
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(start(), 'r');
 	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_TIMED_OUT);
 	end();
@@ -68,18 +68,18 @@ static void a_directory_that_others_may_write_to_is_not_used(void **state)
 	assert_int_equal(start(), 'e');
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(result, 1);
-	assert_non_null(strstr(told, "CTR106E CTRACE WRITER WR1: "));
-	assert_non_null(strstr(told, directory));
+	assert_non_null(strstr(reported, "CTR106E CTRACE WRITER WR1: "));
+	assert_non_null(strstr(reported, directory));
 	assert_int_equal(rmdir(directory), 0);
 	assert_int_equal(symlink(room, directory), 0);
 	assert_int_equal(start(), 'e');
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(result, 1);
 	assert_int_equal(unlink(directory), 0);
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(start(), 'r');
 	end();
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 int test_writer_server(void)

@@ -31,7 +31,7 @@ static void it_tells_its_state(void **state)
 	assert_string_equal(trcout.path, procedure.trcout[1].path);
 	(void)close(fd);
 	end();
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 static void wtrstop_is_answered_when_it_has_ended(void **state)

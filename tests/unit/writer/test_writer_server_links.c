@@ -17,12 +17,12 @@ static struct ct_session session;
 static struct ct_procedure procedure;
 static struct ct_writer_server *writer_server;
 static struct ct_caller caller;
-static char told[1000];
+static char reported[1000];
 
 static void note(const char *text, void *user)
 {
 	(void)user;
-	(void)snprintf(told, sizeof told, "%s", text);
+	(void)snprintf(reported, sizeof reported, "%s", text);
 }
 
 static const struct ct_writer_options options = { .procedure = &procedure,
@@ -33,7 +33,7 @@ static int setup(void **state)
 {
 	(void)state;
 	enter_room();
-	told[0] = '\0';
+	reported[0] = '\0';
 	writer_server = calloc(1, sizeof *writer_server);
 	assert_non_null(writer_server);
 	writer_server->options = &options;
@@ -173,16 +173,16 @@ static void who_truncates_its_files_is_parted_from(void **state)
 
 	(void)state;
 	ct_writer_server_part_from_damaged(writer_server);
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 	assert_int_equal(link->release, CT_RELEASE_AS_WANTED);
 	link->is_damaged = 1;
 	ct_writer_server_part_from_damaged(writer_server);
-	assert_non_null(strstr(told, "CTR107E PROCESS "));
-	assert_string_equal(writer_server->message, told);
+	assert_non_null(strstr(reported, "CTR107E PROCESS "));
+	assert_string_equal(writer_server->message, reported);
 	assert_int_equal(link->release, CT_RELEASE_NOW);
-	told[0] = '\0';
+	reported[0] = '\0';
 	ct_writer_server_part_from_damaged(writer_server); /* told once */
-	assert_string_equal(told, "");
+	assert_string_equal(reported, "");
 }
 
 static void processes_are_asked_and_then_pressed(void **state)

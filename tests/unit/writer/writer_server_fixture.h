@@ -17,7 +17,7 @@
 
 static UNUSED struct ct_procedure procedure;
 static UNUSED char directory[200];
-static UNUSED char told[4000];
+static UNUSED char reported[4000];
 static UNUSED int stop_pipe[2], ready_pipe[2];
 static UNUSED pthread_t thread;
 static UNUSED int result;
@@ -25,8 +25,8 @@ static UNUSED int result;
 static UNUSED void note(const char *text, void *user)
 {
 	(void)user;
-	(void)strncat(told, text, sizeof told - strlen(told) - 2);
-	(void)strcat(told, "\n");
+	(void)strncat(reported, text, sizeof reported - strlen(reported) - 2);
+	(void)strcat(reported, "\n");
 }
 
 static UNUSED void be_ready(void *user)
@@ -73,7 +73,7 @@ static UNUSED int setup(void **state)
 			       "%s/data%u", room, i);
 	}
 	(void)snprintf(directory, sizeof directory, "%s/" CT_WRITER_DIRECTORY, run_dir);
-	told[0] = '\0';
+	reported[0] = '\0';
 	assert_int_equal(pipe(stop_pipe), 0);
 	assert_int_equal(pipe(ready_pipe), 0);
 	return 0;

@@ -1,5 +1,5 @@
 /*
- * adopt.c - a whole configuration takes the place of another, while the program traces.
+ * reconfigure.c - a whole configuration takes the place of another, while the program traces.
  *
  * Called by a reload, on the control thread, under the registry's lock.  Everything that can fail
  * is done before the first thing is in force; then each component is given its settings, everything
@@ -34,7 +34,7 @@ struct property_change {
 	uint32_t name_size;
 	uint32_t value_size;
 };
-struct ct_adoption {
+struct ct_reconfiguration {
 	struct ct_level_changes levels;
 	struct ct_buf properties;
 	uint32_t component; /* of the properties that are being collected */
@@ -55,7 +55,7 @@ static enum ctrace_status ensure_all(struct ct_registry *registry, const struct 
 }
 
 static bool plan_component(struct plans *plans, uint32_t index, const struct ct_registry *from,
-			   ct_adopt_rule *rule, void *user)
+			   ct_reconfigure_rule *rule, void *user)
 {
 	const struct ct_node *node = ct_node_at(plans->registry, index);
 	uint32_t found = ct_node_find(from, node->tracer.name, node->name_size);
@@ -105,14 +105,14 @@ static bool plan_emitter(struct plans *plans, uint32_t emitter, const struct ct_
 static void plans_fini(struct plans *plans)
 {
 	for (uint32_t i = 0; plans->components != NULL && i < plans->count; i++)
-		ct_property_forget(plans->registry, &plans->components[i].properties);
+		ct_property_reset(plans->registry, &plans->components[i].properties);
 	for (uint32_t i = 0; i < CT_EMITTER_LIMIT; i++)
-		ct_property_forget(plans->registry, &plans->emitters[i]);
+		ct_property_reset(plans->registry, &plans->emitters[i]);
 	free(plans->components);
 }
 
 static bool plans_init(struct plans *plans, struct ct_registry *registry,
-		       const struct ct_registry *from, ct_adopt_rule *rule, void *user)
+		       const struct ct_registry *from, ct_reconfigure_rule *rule, void *user)
 {
 	bool done;
 
@@ -133,44 +133,44 @@ static bool plans_init(struct plans *plans, struct ct_registry *registry,
 static void note_property(const char *name, size_t name_size, const char *value, size_t value_size,
 			  void *user)
 {
-	struct ct_adoption *adoption = user;
-	struct property_change change = { adoption->component, (uint32_t)name_size,
+	struct ct_reconfiguration *reconfiguration = user;
+	struct property_change change = { reconfiguration->component, (uint32_t)name_size,
 					  (uint32_t)value_size };
 
-	ct_buf_add(&adoption->properties, &change, sizeof change);
-	ct_buf_add(&adoption->properties, name, name_size + 1);
-	ct_buf_add(&adoption->properties, value, value_size + 1);
+	ct_buf_add(&reconfiguration->properties, &change, sizeof change);
+	ct_buf_add(&reconfiguration->properties, name, name_size + 1);
+	ct_buf_add(&reconfiguration->properties, value, value_size + 1);
 }
 
-static void adoption_destroy(struct ct_adoption *adoption)
+static void reconfiguration_destroy(struct ct_reconfiguration *reconfiguration)
 {
-	ct_buf_fini(&adoption->levels.list);
-	ct_buf_fini(&adoption->properties);
-	free(adoption);
+	ct_buf_fini(&reconfiguration->levels.list);
+	ct_buf_fini(&reconfiguration->properties);
+	free(reconfiguration);
 }
 
-static struct ct_adoption *adoption_create(const struct plans *plans)
+static struct ct_reconfiguration *reconfiguration_create(const struct plans *plans)
 {
-	struct ct_adoption *adoption = calloc(1, sizeof *adoption);
+	struct ct_reconfiguration *reconfiguration = calloc(1, sizeof *reconfiguration);
 
-	if (adoption == NULL)
+	if (reconfiguration == NULL)
 		return NULL;
-	ct_buf_init(&adoption->properties);
-	if (ct_level_changes_init(&adoption->levels, plans->registry, CT_COMPONENT_NONE, true) !=
-	    CTRACE_OK) {
-		free(adoption);
+	ct_buf_init(&reconfiguration->properties);
+	if (ct_level_changes_init(&reconfiguration->levels, plans->registry, CT_COMPONENT_NONE,
+				  true) != CTRACE_OK) {
+		free(reconfiguration);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < plans->count; i++) {
-		adoption->component = i;
+		reconfiguration->component = i;
 		if (ct_node_is_known(plans->registry, i))
 			ct_property_each_new(plans->components[i].properties,
 					     ct_node_at(plans->registry, i)->properties,
-					     note_property, adoption);
+					     note_property, reconfiguration);
 	}
-	if (!adoption->properties.failed)
-		return adoption;
-	adoption_destroy(adoption);
+	if (!reconfiguration->properties.failed)
+		return reconfiguration;
+	reconfiguration_destroy(reconfiguration);
 	return NULL;
 }
 
@@ -190,20 +190,21 @@ static void report_property(const struct property_change *head, const char *text
 	changed(&change, user);
 }
 
-void ct_adoption_report(struct ct_adoption *adoption, ct_change_sink *changed, void *user)
+void ct_reconfiguration_report(struct ct_reconfiguration *reconfiguration, ct_change_sink *changed,
+			       void *user)
 {
 	size_t at = 0;
 
-	while (changed != NULL && at < adoption->properties.size) {
+	while (changed != NULL && at < reconfiguration->properties.size) {
 		struct property_change head;
 
-		memcpy(&head, adoption->properties.data + at, sizeof head);
+		memcpy(&head, reconfiguration->properties.data + at, sizeof head);
 		at += sizeof head;
-		report_property(&head, adoption->properties.data + at, changed, user);
+		report_property(&head, reconfiguration->properties.data + at, changed, user);
 		at += (size_t)head.name_size + head.value_size + 2;
 	}
-	(void)ct_level_changes_report(&adoption->levels, changed, user);
-	adoption_destroy(adoption);
+	(void)ct_level_changes_report(&reconfiguration->levels, changed, user);
+	reconfiguration_destroy(reconfiguration);
 }
 
 /* ---- in force ---- */
@@ -251,7 +252,7 @@ static void publish_all(struct ct_registry *registry, struct ct_level_changes *c
 }
 
 static enum ctrace_status plans_put_in_force(struct plans *plans, const struct ct_registry *from,
-					     struct ct_adoption *adoption)
+					     struct ct_reconfiguration *reconfiguration)
 {
 	struct ct_registry *registry = plans->registry;
 
@@ -266,15 +267,17 @@ static enum ctrace_status plans_put_in_force(struct plans *plans, const struct c
 	registry->has_replaced_textfile = from->has_replaced_textfile;
 	__atomic_store_n(&registry->default_dests, from->default_dests, __ATOMIC_RELAXED);
 	ct_dest_resolve_all(registry);
-	publish_all(registry, &adoption->levels);
+	publish_all(registry, &reconfiguration->levels);
 	return CTRACE_OK;
 }
 
-enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct ct_registry *from,
-				     ct_adopt_rule *rule, void *user,
-				     struct ct_adoption **out_adoption, uint32_t *out_reopen)
+enum ctrace_status ct_registry_reconfigure(struct ct_registry *registry,
+					   const struct ct_registry *from,
+					   ct_reconfigure_rule *rule, void *user,
+					   struct ct_reconfiguration **out_reconfiguration,
+					   uint32_t *out_reopen)
 {
-	struct ct_adoption *adoption;
+	struct ct_reconfiguration *reconfiguration;
 	enum ctrace_status status;
 	struct plans plans;
 
@@ -285,15 +288,15 @@ enum ctrace_status ct_registry_adopt(struct ct_registry *registry, const struct 
 	status = CTRACE_NOT_ENOUGH_MEMORY;
 	if (!plans_init(&plans, registry, from, rule, user))
 		goto undo_lock;
-	adoption = adoption_create(&plans);
-	if (adoption == NULL)
+	reconfiguration = reconfiguration_create(&plans);
+	if (reconfiguration == NULL)
 		goto undo_plans;
-	status = plans_put_in_force(&plans, from, adoption);
+	status = plans_put_in_force(&plans, from, reconfiguration);
 	if (status == CTRACE_OK) {
-		*out_adoption = adoption;
+		*out_reconfiguration = reconfiguration;
 		*out_reopen = plans.reopen;
 	} else {
-		adoption_destroy(adoption);
+		reconfiguration_destroy(reconfiguration);
 	}
 undo_plans:
 	plans_fini(&plans);

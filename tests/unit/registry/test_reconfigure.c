@@ -1,6 +1,6 @@
 /*
- * test_adopt.c - a whole configuration takes the place of another: all of it, at once, and each
- * change is told once.
+ * test_reconfigure.c - a whole configuration takes the place of another: all of it, at once, and
+ * each change is told once.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -58,16 +58,17 @@ static void emitter_property(struct ct_registry *where, const char *name, const 
 			 CTRACE_OK);
 }
 
-static uint32_t adopt_by(ct_adopt_rule *rule)
+static uint32_t adopt_by(ct_reconfigure_rule *rule)
 {
-	struct ct_adoption *adoption = NULL;
+	struct ct_reconfiguration *reconfiguration = NULL;
 	uint32_t reopen = 0xA5A5;
 
 	memset(&changes, 0, sizeof changes);
-	assert_int_equal(ct_registry_adopt(registry, other, rule, NULL, &adoption, &reopen),
-			 CTRACE_OK);
+	assert_int_equal(
+		ct_registry_reconfigure(registry, other, rule, NULL, &reconfiguration, &reopen),
+		CTRACE_OK);
 	assert_int_equal(changes.count, 0);
-	ct_adoption_report(adoption, note_change, NULL);
+	ct_reconfiguration_report(reconfiguration, note_change, NULL);
 	return reopen;
 }
 
@@ -139,7 +140,7 @@ static void what_is_said_is_in_force_and_what_is_not_is_gone(void **state)
 	assert_int_equal(ct_dest_default(registry), bit("ES"));
 }
 
-static bool was_told(uint32_t component, uint32_t level)
+static bool was_reported(uint32_t component, uint32_t level)
 {
 	unsigned times = 0;
 
@@ -148,7 +149,7 @@ static bool was_told(uint32_t component, uint32_t level)
 	return times == 1;
 }
 
-static void each_change_is_told_once_with_its_last_value(void **state)
+static void each_change_is_reported_once_with_its_last_value(void **state)
 {
 	uint32_t a = add("a"), b = add("a.b"), c = add("a.b.c");
 
@@ -162,14 +163,14 @@ static void each_change_is_told_once_with_its_last_value(void **state)
 	other_level("a.b.unknown", CTRACE_INFO);
 	(void)adopt();
 	assert_int_equal(changes.count, 3);
-	assert_true(was_told(a, CTRACE_WARN));
-	assert_true(was_told(b, CTRACE_WARN));
-	assert_true(was_told(c, CTRACE_FATAL));
+	assert_true(was_reported(a, CTRACE_WARN));
+	assert_true(was_reported(b, CTRACE_WARN));
+	assert_true(was_reported(c, CTRACE_FATAL));
 	(void)adopt();
 	assert_int_equal(changes.count, 0);
 }
 
-static void properties_are_told_where_they_are_new(void **state)
+static void properties_are_reported_where_they_are_new(void **state)
 {
 	uint32_t a = add("a");
 
@@ -265,7 +266,7 @@ static void component_traces_share_stays(void **state)
 /* There are 64 channels; the 65th is refused, and with it everything. */
 static void all_or_nothing(void **state)
 {
-	struct ct_adoption *adoption = (void *)&adoption;
+	struct ct_reconfiguration *reconfiguration = (void *)&reconfiguration;
 	char name[20];
 	uint32_t reopen = 77, a = add("a");
 
@@ -282,9 +283,10 @@ static void all_or_nothing(void **state)
 	other_level("a", CTRACE_DEBUG);
 	property(other, "a", "p", "2");
 	emitter_property(other, "FILE", "b.log");
-	assert_int_equal(ct_registry_adopt(registry, other, NULL, NULL, &adoption, &reopen),
-			 CTRACE_NOT_ENOUGH_MEMORY);
-	assert_ptr_equal(adoption, (void *)&adoption);
+	assert_int_equal(
+		ct_registry_reconfigure(registry, other, NULL, NULL, &reconfiguration, &reopen),
+		CTRACE_NOT_ENOUGH_MEMORY);
+	assert_ptr_equal(reconfiguration, (void *)&reconfiguration);
 	assert_int_equal(reopen, 77);
 	assert_int_equal(level_word_level(a), CTRACE_WARN);
 	assert_int_equal(ct_registry_configured(registry, a).level, CTRACE_WARN);
@@ -371,12 +373,12 @@ static void nothing_is_off_in_between(void **state)
 
 #define BOTH(test) cmocka_unit_test_setup_teardown(test, setup_both, teardown_both)
 
-int test_adopt(void)
+int test_reconfigure(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH(what_is_said_is_in_force_and_what_is_not_is_gone),
-		BOTH(each_change_is_told_once_with_its_last_value),
-		BOTH(properties_are_told_where_they_are_new),
+		BOTH(each_change_is_reported_once_with_its_last_value),
+		BOTH(properties_are_reported_where_they_are_new),
 		BOTH(only_emitters_with_other_settings_are_reopened),
 		BOTH(component_traces_share_stays),
 		BOTH(all_or_nothing),
