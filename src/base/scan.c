@@ -89,14 +89,17 @@ struct ct_span ct_parser_value(struct ct_parser *parser)
 
 /* ---- quotations, parentheses and comments ---- */
 
-/* Including its marks; 0 when it is not closed on its line. */
+/* Including its marks; 0 when it is not closed on its line.  Two marks inside stand for one. */
 static size_t quotation_size(const char *open, const char *end)
 {
-	const char *at = open + 1;
-
-	while (at < end && *at != '\'' && *at != '\n')
+	for (const char *at = open + 1; at < end && *at != '\n'; at++) {
+		if (*at != '\'')
+			continue;
+		if (at + 1 == end || at[1] != '\'')
+			return (size_t)(at + 1 - open);
 		at++;
-	return at < end && *at == '\'' ? (size_t)(at + 1 - open) : 0;
+	}
+	return 0;
 }
 
 bool ct_parser_skip_quotation(struct ct_parser *parser)

@@ -45,9 +45,9 @@ struct ct_span ct_parser_until(struct ct_parser *parser, const char *marks);
 /* up to a blank or one of ( ) , = '; empty when one of them follows */
 struct ct_span ct_parser_word(struct ct_parser *parser);
 struct ct_span ct_parser_value(struct ct_parser *parser); /* up to a blank or one of ( ) , */
-/* Skips a quotation from its opening mark past the closing one.  The closing mark must be on the
- * same line, so that a missing one affects only its line: false, and the parser is at the line's
- * end. */
+/* Skips a quotation from its opening mark past the closing one; two marks inside stand for one. The
+ * closing mark must be on the same line, so that a missing one affects only its line: false, and
+ * the parser is at the line's end. */
 bool ct_parser_skip_quotation(struct ct_parser *parser);
 /* The same, and reports a missing mark. */
 bool ct_parser_quotation(struct ct_parser *parser);

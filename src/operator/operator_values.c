@@ -16,19 +16,16 @@
  * Returns its full size, even when only the beginning fits. */
 static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
 {
-	const char *open = parser->at;
+	const char *at = parser->at + 1;
 	size_t size = 0;
 
-	do {
-		/* the second quotation mark of '' is a character */
-		const char *at = parser->at + (parser->at == open);
-
-		if (!ct_parser_quotation(parser))
-			return 0;
-		for (; at < parser->at - 1; at++, size++)
-			if (size < CTRACE_MAX_COMPONENT)
-				out_name[size] = *at;
-	} while (ct_parser_is_at(parser, '\''));
+	if (!ct_parser_quotation(parser))
+		return 0;
+	for (; at < parser->at - 1; at++, size++) {
+		if (size < CTRACE_MAX_COMPONENT)
+			out_name[size] = *at;
+		at += *at == '\''; /* '' is one character */
+	}
 	out_name[size < CTRACE_MAX_COMPONENT ? size : CTRACE_MAX_COMPONENT] = '\0';
 	return size;
 }

@@ -221,16 +221,19 @@ static void option_keep_char(struct ct_trace_request *trace, char c)
 /* '...' with '' for a quotation mark */
 static bool option_read_quoted(struct ct_parser *parser)
 {
-	for (;;) {
-		const char *start = parser->at + 1;
+	const char *at = parser->at + 1;
 
-		if (!ct_parser_quotation(parser))
-			return false;
-		option_keep(ct_parser_trace(parser), ct_span_of(start, parser->at - 1));
-		if (!ct_parser_is_at(parser, '\''))
-			return true;
-		option_keep_char(ct_parser_trace(parser), '\'');
+	if (!ct_parser_quotation(parser))
+		return false;
+	while (at < parser->at - 1) {
+		size_t left = (size_t)(parser->at - 1 - at);
+		const char *mark = memchr(at, '\'', left);
+		size_t size = mark != NULL ? (size_t)(mark + 1 - at) : left;
+
+		option_keep(ct_parser_trace(parser), (struct ct_span){ at, size });
+		at += size + (mark != NULL);
 	}
+	return true;
 }
 
 /* LEVEL=255, or userid=(a, b).  A comma or a blank ends it outside parentheses only.  Blanks and

@@ -118,9 +118,15 @@ static void quotations(void **state)
 	(void)state;
 	start("'a''b'c");
 	assert_true(ct_parser_quotation(&parser));
-	assert_ptr_equal(parser.at, bytes + 3);
-	assert_true(ct_parser_skip_quotation(&parser));
+	assert_ptr_equal(parser.at, bytes + 6);
 	assert_span(ct_parser_word(&parser), "c");
+	start("''");
+	assert_true(ct_parser_skip_quotation(&parser));
+	assert_ptr_equal(parser.at, parser.end);
+	start(" 'a''");
+	parser.at++;
+	assert_false(ct_parser_quotation(&parser));
+	assert_last(1, 2, "\"'a''\" has no closing quotation mark on its line", "\"'\"");
 	start("x\n 'a\n'");
 	parser.at += 3;
 	assert_false(ct_parser_skip_quotation(&parser));
