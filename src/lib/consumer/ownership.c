@@ -273,7 +273,8 @@ static void destination_report_and_end(struct ct_consumer *consumer, uint32_t de
 void ct_ownership_report_late(struct ct_consumer *consumer)
 {
 	for (uint32_t dest = CT_WRITER_SLOT; dest < CT_DEST_LIMIT; dest++)
-		if (consumer->finished[dest] == ct_consumer_dest(consumer, dest)->sequence + 1 &&
+		if (consumer->finished[dest] != 0 &&
+		    consumer->finished[dest] == ct_consumer_dest(consumer, dest)->sequence + 1 &&
 		    !ct_destination_is_busy(&consumer->destinations[dest]))
 			destination_report_and_end(consumer, dest);
 }

@@ -449,6 +449,36 @@ static void say_nothing(const char *text, void *user)
 	(void)user;
 }
 
+/* No destination of the writer's was finished: the number that says so is 0, and so is the one
+ * behind the largest sequence. */
+static void an_impossible_sequence_finishes_nothing(void **state)
+{
+	const uint32_t other = CT_DEST_LIMIT - 1;
+	struct ct_session_head *intact = malloc(sizeof *intact);
+	struct ct_link *link;
+
+	(void)state;
+	assert_non_null(intact);
+	*intact = *session.head;
+	produce(0, 10);
+	link = take_in(2);
+	assert_int_equal(rounds(), 10);
+	session.head->dest[other] = session.head->dest[CT_WRITER_SLOT];
+	(void)snprintf(session.head->dest[other].emitter, sizeof session.head->dest[other].emitter,
+		       "X");
+	session.head->dest[other].active = 1;
+	session.head->dest[other].sequence = UINT64_MAX;
+	session.head->has_paths = UINT32_MAX;
+	for (uint32_t i = 0; i < 2; i++)
+		(void)snprintf(session.paths[other].at[i], sizeof session.paths[other].at[i], "x");
+	rings[0].head->lost_to[other] = 5;
+	__atomic_store_n(&link->release, CT_RELEASE_NOW, __ATOMIC_RELEASE);
+	(void)rounds();
+	ct_link_destroy(link);
+	*session.head = *intact;
+	free(intact);
+}
+
 static void a_process_that_scribbles_all_the_time_harms_nobody_else(void **state)
 {
 	struct ct_session_head *intact = malloc(sizeof *intact);
@@ -497,6 +527,7 @@ int test_ring_consumer(void)
 		TEST(a_session_that_is_none_is_refused),
 		TEST(it_tells_who_is_connected),
 		TEST(a_head_that_is_scribbled_over_costs_itself),
+		TEST(an_impossible_sequence_finishes_nothing),
 		TEST(a_process_that_scribbles_all_the_time_harms_nobody_else),
 	};
 
