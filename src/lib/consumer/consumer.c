@@ -406,7 +406,7 @@ static void deliver_batches(struct ct_consumer *consumer, uint32_t dest, bool fl
 		if (batch->event_count > 0 && write_batch(consumer, dest, flush) != CTRACE_OK)
 			return;
 		if (batch_commit(consumer, dest) != CTRACE_OK) {
-			ct_destination_failed(destination);
+			ct_destination_uncommitted(destination);
 			return;
 		}
 		/* A producer may be waiting.  But nothing is freed while there are events for a

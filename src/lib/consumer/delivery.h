@@ -102,6 +102,8 @@ enum ctrace_status ct_destination_pass_over(struct ct_destination *destination,
 enum ctrace_status ct_destination_rotate(struct ct_destination *destination) CT_MUST_USE;
 /* Notes a failure (errno) and when to try again. */
 void ct_destination_failed(struct ct_destination *destination);
+/* The same, of a commit: what was written for it is cut off before the next try. */
+void ct_destination_uncommitted(struct ct_destination *destination);
 /* No event is pending for it: an external writer took over the events that it failed to write.  If
  * it is open, it no longer fails. */
 void ct_destination_has_all(struct ct_destination *destination);

@@ -374,6 +374,22 @@ static bool open_emitter(struct ct_destination *destination)
 	return is_open;
 }
 
+/* The output may have bytes behind the last commit: they are cut off when it opens again. */
+static void give_up_output(struct ct_destination *destination)
+{
+	int error = errno;
+
+	ct_destination_close(destination);
+	reset_place(destination);
+	errno = error;
+}
+
+void ct_destination_uncommitted(struct ct_destination *destination)
+{
+	give_up_output(destination);
+	ct_destination_failed(destination);
+}
+
 bool ct_destination_open(struct ct_destination *destination, bool now)
 {
 	if (destination->retry_at_ns != 0 && !now && ct_clock_mono_ns() < destination->retry_at_ns)
@@ -401,7 +417,7 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	/* The beginning of the output is committed before the first write, so that an uncommitted
 	 * first write can be cut off. */
 	if (ct_destination_commit(destination, 0) != CTRACE_OK) {
-		ct_destination_failed(destination);
+		ct_destination_uncommitted(destination);
 		return false;
 	}
 	note_place(destination);
@@ -447,19 +463,10 @@ void ct_destination_end(struct ct_destination *destination)
 		(void)!ct_destination_commit(destination, 0);
 }
 
-/* The output may have what was counted as lost: it is cut back to the last commit when it opens
- * again. */
-static void give_up_output(struct ct_destination *destination)
-{
-	ct_destination_close(destination);
-	reset_place(destination);
-}
-
 enum ctrace_status ct_destination_write(struct ct_destination *destination,
 					const struct ctrace_batch *batch)
 {
 	enum ctrace_status status;
-	int error;
 
 	method_begin(destination);
 	status = destination->emitter->write(destination->self, batch);
@@ -467,9 +474,7 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination,
 	if (destination->is_passed_over) {
 		bool has_failed_at = destination->has_failed_at;
 
-		error = errno;
 		give_up_output(destination);
-		errno = error;
 		destination->has_failed_at = has_failed_at;
 		if (status == CTRACE_OK)
 			/* the destination works; the next pass opens it again */

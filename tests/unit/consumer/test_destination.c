@@ -291,6 +291,40 @@ static void a_commit_that_cannot_be_persisted_has_not_happened(void **state)
 	}
 }
 
+/* Without a first commit nobody could cut off what would be written next. */
+static void an_output_whose_beginning_is_not_committed_gets_nothing(void **state)
+{
+	(void)state;
+	begin(false);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 100, ENOSPC);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_false(ct_destination_open(&destination, true));
+		assert_null(destination.self);
+		assert_int_equal(dest()->failing, ENOSPC);
+	}
+	ct_os_fail(CT_OS_ALLOCATE, 0, 0, 0);
+	assert_true(ct_destination_open(&destination, true));
+	end();
+}
+
+static void what_was_not_committed_is_cut_off_before_the_next_try(void **state)
+{
+	(void)state;
+	begin(false);
+	assert_true(ct_destination_open(&destination, true));
+	destination.place->offset = 7;
+	assert_int_equal(ct_destination_commit(&destination, 5), CTRACE_OK);
+	destination.place->offset = 99;
+	errno = ENOSPC;
+	ct_destination_uncommitted(&destination);
+	assert_int_equal(dest()->failing, ENOSPC);
+	assert_int_equal(destination.place->offset, 7);
+	assert_int_equal(output_a.closes, 1);
+	assert_true(ct_destination_open(&destination, true));
+	assert_int_equal(output_a.opens, 2);
+	end();
+}
+
 static void a_dead_processs_emitter_is_found_by_its_name(void **state)
 {
 	(void)state;
@@ -364,6 +398,12 @@ int test_destination(void)
 			fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_recoverer_continues_at_the_place_in_force,
 						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_output_whose_beginning_is_not_committed_gets_nothing, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			what_was_not_committed_is_cut_off_before_the_next_try, fixture_setup,
+			fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_commit_that_cannot_be_persisted_has_not_happened,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_dead_processs_emitter_is_found_by_its_name,
