@@ -35,15 +35,33 @@ SHORT = {
     'a handler that traces': ('test_commands', 'test_presets', 'test_define'),
 }
 LARGE = 'its outputs are larger than the limit'
+RINGS = 'the rings that it waits for are larger than the limit'
+# Situation: tests that are left out, or of a test the cases that may fail.
 SKIPPED = {
-    'ulimit -f 1000': {'test_lifetime': LARGE, 'test_order': LARGE, 'test_kill': LARGE, 'test_children': LARGE, 'test_signals': LARGE},
-    'root left behind': {'test_control': 'the run directory stays that of root, who is not there to take directories away'},
-    'a cancel pending': {},
+    'ulimit -f 1000': {
+        'test_lifetime': LARGE, 'test_order': LARGE, 'test_kill': LARGE, 'test_children': LARGE, 'test_signals': LARGE,
+        'test_output': 'it fills a disk that is larger than the limit, and waits until there is space',
+        'test_buffers': {'each_entry_of_every_buffer_arrives_once': LARGE},
+        'test_control': {'a_thousand_silent_connections_keep_no_operator_out': LARGE, 'a_hundred_thousand_requests_disturb_nobody': LARGE},
+        'test_commands': {'a_configured_buffer_is_shown_and_comes_back': RINGS, 'a_buffer_is_asked_rounded_and_granted': RINGS},
+        'test_pressure': {'block_loses_nothing': LARGE, 'discard_counts_what_it_drops': LARGE, 'overwrite_counts_what_it_drops': LARGE,
+                          'a_component_may_have_rings_of_its_own': RINGS, 'a_ring_has_the_size_that_was_set': RINGS},
+        'test_room': {'with_files_of_100000_blocks': 'it raises the limit', 'with_files_of_300000_blocks': 'it raises the limit'},
+    },
+    'root left behind': {
+        'test_control': 'the run directory stays that of root, who is not there to take directories away',
+        'test_output': {'what_a_failing_destination_did_not_take_is_recovered': 'root writes beside an output of somebody else, where the test does not look',
+                        'a_full_disk_stops_nothing_and_loses_nothing': 'only root may make a disk larger'},
+    },
+    'a cancel pending': {
+        'test_cancel': 'it cancels its threads itself',
+        'test_user': 'setuid() kills a process of several threads when pthread_cancel() was called before the first of them (glibc 2.36)',
+    },
     'a handler that traces': {},
 }
 
 
-def again(program, limits, mode, strict):
+def again(program, limits, mode, strict, may_fail):
     environment = dict(os.environ, CMOCKA_MESSAGE_OUTPUT='TAP', CTRACE_BUILD=BUILD)
     environment.pop('CTRACE_TEST_LONG', None)
     if mode:
@@ -81,6 +99,7 @@ def again(program, limits, mode, strict):
     if process.returncode < 0:
         return passed, [f'died of {signal.Signals(-process.returncode).name}']
     failed = re.findall(r'^not ok \d+ - (?!.*# SKIP)(.*)', output, re.MULTILINE)
+    failed = [case for case in failed if case not in may_fail]
     reasons = [line for line in output.splitlines() if re.search(r'# in the child|error|!=', line)][:3]
     return passed + len(failed), failed + reasons if failed and strict else []
 
@@ -95,10 +114,14 @@ for situation, (limits, mode, strict) in SITUATIONS.items():
             continue
         if mode == 'drop' and os.geteuid() != 0:
             report.skip(f'{name}, {situation}', 'only root can leave root')
-        elif name in SKIPPED[situation]:
-            report.skip(f'{name}, {situation}', SKIPPED[situation][name])
-        else:
-            report.trial(f'{name}, {situation}', again, program, limits, mode, strict)
+            continue
+        skipped = SKIPPED[situation].get(name, {})
+        if isinstance(skipped, str):
+            report.skip(f'{name}, {situation}', skipped)
+            continue
+        for case, why in skipped.items():
+            report.skip(f'{name}, {situation}, {case}', why)
+        report.trial(f'{name}, {situation}', again, program, limits, mode, strict, skipped)
 if not tests:
     report.skip('process tests', f'there are none in {BUILD}')
 report.end()

@@ -83,12 +83,12 @@ class Tally:
     THREAD_BUFFERS = 64
 
     def __init__(self, path):
-        size = 2 * self.THREAD_BUFFERS + 5 + 16 + 16
+        size = 2 * self.THREAD_BUFFERS + 6 + 16 + 16
         with open(path, 'rb') as file:
             words = struct.unpack(f'{size}Q', file.read(size * 8))
         self.begun, self.returned = words[:64], words[64:128]
-        self.finished, self.has_stats, self.emitted, self.delivered, self.pending = words[128:133]
-        self.lost, self.note = words[133:149], words[149:165]
+        self.finished, self.has_stats, self.has_directory, self.emitted, self.delivered, self.pending = words[128:134]
+        self.lost, self.note = words[134:150], words[150:166]
 
 
 class Output:

@@ -51,7 +51,9 @@ def by_any_name(room):
     it."""
     found = []
     if room.binary:
-        found.append(('binfile', room.read_binary(*sorted(glob.glob(room.at('out/out*.ctb*'))))))
+        # Names that were tried and refused are empty.
+        traces = sorted(os.path.dirname(path) for path in glob.glob(room.at('out/out*.ctb*/metadata')))
+        found.append(('binfile', room.read_binary(*traces)))
     if room.text:
         found.append(('textfile', room.read_text(*sorted(glob.glob(room.at('out/out*.log*'))))))
     return found
@@ -62,7 +64,7 @@ def one_run(options, environment, preload, command=COMMAND, is_lock=False):
         ended = room.run(*command, preload=preload, **environment)
         if is_own_call(ended, room):
             return []
-        return [ended] if ended else room.diagnostics(lossless=False, alone=True,
+        return [ended] if ended else room.diagnostics(lossless=False, alone=True, private=not room.tally().has_directory,
                                                           outputs=(lambda: by_any_name(room)) if is_lock else None)
 
 
@@ -74,6 +76,8 @@ def in_the_library(call, forever, names):
             room.run(*COMMAND, preload=['sysfail'], SYSCOUNT=room.at('count'))
             count = counts_of(room.at('count')).get(call, 0)
         for error in ERRORS[call][:form(1 if forever or call == 'fstat' else 2, 9)]:
+            if forever and error == 'EINTR':
+                continue  # no system interrupts a call for ever: it is made again until it is not
             for n in sample(count, form(2 if forever else 60 if call == 'fstat' else 5, 500)):
                 to = 1 << 40 if forever else n
                 wrong += [f'{name}, {call} {n} of {count} {error}: {w}' for w in

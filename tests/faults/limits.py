@@ -60,7 +60,7 @@ def asid_locked():
         return 1, [ended] if ended else room.diagnostics(thread_buffers=())
 
 
-for kilobytes in form((64, 300, 600, 1000), (16, 64, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000, 3000)):
+for kilobytes in form((64, 100, 300, 600, 1000), (16, 64, 100, 200, 300, 400, 600, 800, 1000, 1500, 2000, 3000)):
     if os.geteuid() == 0:
         report.trial(f'run directory of {kilobytes} KB', small_run_directory, kilobytes)
     else:

@@ -147,14 +147,17 @@ static void call_end(bool traces)
 }
 
 #define WRAP(name, parameters, values, traces) \
+	static enum ctrace_status(*name##_next) parameters; \
+	/* before any thread: a call must not wait for whoever is in the loader */ \
+	__attribute__((constructor)) static void name##_find(void) \
+	{ \
+		name##_next = (enum ctrace_status(*) parameters)real(#name); \
+	} \
 	__attribute__((visibility("default"))) enum ctrace_status name parameters \
 	{ \
-		static enum ctrace_status(*next) parameters; \
 		enum ctrace_status status; \
-		if (next == NULL) \
-			next = (enum ctrace_status(*) parameters)real(#name); \
 		call_begin(); \
-		status = next values; \
+		status = name##_next values; \
 		call_end(traces); \
 		return status; \
 	}

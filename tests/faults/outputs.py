@@ -142,7 +142,7 @@ def closed_descriptors(rounds):
     """The program closes all descriptors and opens files of its own: none of them ever has a
     byte of ours."""
     with Room(generations=(4, 64)) as room:
-        ended = room.run('closer', f'rounds={rounds}', 'flush_ms=2000')
+        ended = room.run('closer', f'rounds={rounds}', 'flush_ms=2000', seconds=battery.HANG_SECONDS + rounds)  # a flush of 200 ms a round
         return rounds, ([ended] if ended else []) + own_files(room)
 
 
@@ -199,7 +199,7 @@ report.trial('the first write of BINFILE hangs', held_at_opening, 'metadata', te
 report.trial('the first write of TEXTFILE hangs', held_at_opening, 'out.log', binary=False)
 for what in ('slow', 'crash', 'hang'):
     report.trial(f'a module beside BINFILE: {what}', module, what)
-report.trial('all descriptors closed, own files opened', closed_descriptors, form(40, 2000))
+report.trial('all descriptors closed, own files opened', closed_descriptors, form(40, 300))
 for name, text, n, options in (('BINFILE', 'stream', 3, {'text': False}), ('TEXTFILE', 'out.log', 3, {'binary': False}),
                                ('BINFILE with generations', 'stream', 5, {'text': False, 'generations': (4, 64)}),
                                ('TEXTFILE with generations', '.log', 5, {'binary': False, 'generations': (4, 64)})):

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define LOAD_TRIES 5
@@ -58,6 +59,19 @@ static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
+/* Leaves blocks free for the paths of an output, which the session gets when the output opens. */
+static enum ctrace_status file_allocate(int fd, size_t size)
+{
+	enum ctrace_status status = ct_os_allocate(fd, 0, size);
+	struct statvfs disk;
+
+	if (status != CTRACE_OK || fstatvfs(fd, &disk) != 0 ||
+	    (uint64_t)disk.f_bavail * disk.f_frsize >= sizeof(struct ct_dest_paths))
+		return status;
+	errno = ENOSPC;
+	return CTRACE_OS_ERROR;
+}
+
 static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_address)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -68,7 +82,7 @@ static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_addre
 	if (fstat(fd, &info) != 0 || info.st_size != 0)
 		status = ct_os_truncate(fd, 0);
 	if (status == CTRACE_OK)
-		status = ct_os_allocate(fd, 0, CT_RING_HEAD_SIZE + capacity);
+		status = file_allocate(fd, CT_RING_HEAD_SIZE + capacity);
 	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
 }
 

@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <grp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -100,6 +101,20 @@ static void thread_buffer_burst(unsigned thread_buffer, long events)
 		thread_buffer_trace(thread_buffer);
 }
 
+/* By glob(), whose calls sysfail.c does not see. */
+static bool has_directory(void)
+{
+	char pattern[4096];
+	glob_t found;
+	const char *run = getenv("CTRACE_RUN_DIR");
+
+	(void)snprintf(pattern, sizeof pattern, "%s/%d.*", run != NULL ? run : "", (int)getpid());
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return false;
+	globfree(&found);
+	return true;
+}
+
 static void stats_note(void)
 {
 	struct ctrace_stats stats = { .size = sizeof stats };
@@ -110,6 +125,7 @@ static void stats_note(void)
 	tally->pending = stats.pending;
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT && i < 16; i++)
 		tally->lost[i] = stats.lost[i];
+	tally->has_directory = has_directory();
 	__atomic_store_n(&tally->has_stats, 1, __ATOMIC_RELEASE);
 }
 

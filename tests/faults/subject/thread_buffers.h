@@ -23,7 +23,8 @@ struct tally {
 	uint64_t returned[THREAD_BUFFERS]; /* number of the last event whose call returned */
 	/* 1 when the subject's work is done, before the end of the process */
 	uint64_t finished;
-	uint64_t has_stats; /* 1 when the words below hold what ctrace_stats_get() reported */
+	uint64_t has_stats;     /* 1 when the words below hold what ctrace_stats_get() reported */
+	uint64_t has_directory; /* 1 when the process had a directory in CTRACE_RUN_DIR then */
 	uint64_t emitted;
 	uint64_t delivered;
 	uint64_t pending;
