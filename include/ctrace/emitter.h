@@ -115,6 +115,9 @@ struct ctrace_emitter_context {
 	/* Fills *out with the counter as measured so far.  NULL: events have no ticks. */
 	void (*counter)(const struct ctrace_emitter_context *context, struct ctrace_counter *out);
 	bool ending; /* for close(): no event follows in this process */
+	/* for close(): the output has events that were not committed; the next open() begins
+	 * before them */
+	bool uncommitted;
 };
 
 /* Bytes that are written as they are. */

@@ -379,7 +379,9 @@ static void give_up_output(struct ct_destination *destination)
 {
 	int error = errno;
 
+	destination->context.uncommitted = true;
 	ct_destination_close(destination);
+	destination->context.uncommitted = false;
 	reset_place(destination);
 	errno = error;
 }

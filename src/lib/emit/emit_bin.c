@@ -396,8 +396,9 @@ static void bin_close(void *self)
 {
 	struct binfile *bin = self;
 	bool is_owner = bin->directory->owner_pid == (uint32_t)getpid();
+	bool is_whole = !bin->context->uncommitted;
 
-	if (is_owner && ct_bin_directory_look(bin->directory) == CT_BIN_HERE) {
+	if (is_owner && is_whole && ct_bin_directory_look(bin->directory) == CT_BIN_HERE) {
 		if (bin->lost > 0)
 			ct_bin_report_lost(bin->directory, bin->lost, bin->context->place);
 		if (bin->directory->is_recovered)
@@ -408,8 +409,10 @@ static void bin_close(void *self)
 	}
 	if (is_owner && bin->context->ending)
 		close_directory(bin, bin->directory, true);
-	else
+	else if (is_whole)
 		ct_bin_directory_close(bin->directory);
+	else
+		ct_bin_directory_free(bin->directory); /* a closing mark would count all bytes */
 	ct_event_names_close(bin->names);
 	ct_bin_text_fini(&bin->texts);
 	free(bin);

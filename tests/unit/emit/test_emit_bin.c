@@ -524,6 +524,32 @@ static void recovery_after_rotating(void **state)
 	assert_numbers("t.ctb_2", 10, 15);
 }
 
+/* A ring's first events were written, and the commit failed: they come again, and nothing may say
+ * that they are there already. */
+static void uncommitted_events_do_not_count(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream first = { .id = 0 }, second = { .id = 1 };
+	struct ctrace_place place;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &first, 0, 10), CTRACE_OK);
+	assert_int_equal(write_numbered(f, &second, 10, 1), CTRACE_OK);
+	place = f->place;
+	second = (struct ctrace_stream){ .id = 2 };
+	assert_int_equal(write_numbered(f, &second, 11, 9), CTRACE_OK);
+	f->context.uncommitted = true;
+	fixture_close(f);
+	f->context.uncommitted = false;
+
+	f->place = place;
+	fixture_open(f, NULL);
+	second = (struct ctrace_stream){ .id = 2 };
+	assert_int_equal(write_numbered(f, &second, 11, 9), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb", 0, 20);
+}
+
 /* ---- a program that closes every descriptor ---- */
 
 #define PROGRAM_FILES 40
@@ -657,6 +683,7 @@ int test_emit_bin(void)
 		TEST(rotating_a_single_directory_goes_by_its_name),
 		TEST(what_cannot_be_rotated_goes_on),
 		TEST(recovery_after_rotating),
+		TEST(uncommitted_events_do_not_count),
 		TEST(programs_files_are_never_ours),
 	};
 

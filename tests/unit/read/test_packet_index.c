@@ -318,10 +318,13 @@ static void assert_not_too_late(const struct stream *stream, uint64_t since_ns, 
 
 static void damage(struct stream *stream, uint64_t from, uint64_t to)
 {
-	char byte = (char)0xC1; /* half a magic number */
+	size_t size = (size_t)(to - from);
+	char *bytes = malloc(size);
 
-	for (uint64_t at = from; at < to; at++)
-		write_at(stream->fd, &byte, 1, at);
+	assert_non_null(bytes);
+	memset(bytes, 0xC1, size); /* half a magic number */
+	write_at(stream->fd, bytes, size, from);
+	free(bytes);
 	for (uint32_t i = 0; i <= 200; i++)
 		assert_not_too_late(stream, T0 + (uint64_t)stream->count * STEP / 200 * i, from,
 				    to);
