@@ -1,7 +1,7 @@
 #!/bin/sh
 # test.sh DIRECTORY all|quick|compiled|threads [NAME] - builds and runs the tests in DIRECTORY; the last line is "N passed, N failed".
 #
-# quick leaves out the tests that start processes, compiled those that are scripts, threads all but the programs of tests/unit/ and
+# quick leaves out the tests that start programs of ours or compile, compiled those that are scripts, threads all but the programs of tests/unit/ and
 # tests/interleave/ that do not fork by themselves.  NAME picks those that have it in their name.
 set -eu
 cd "$(dirname "$0")/.."
@@ -12,7 +12,7 @@ ninja -C "$directory" programs meson-test-prereq
 
 names=$(meson test -C "$directory" --list 2>/dev/null | sed -n 's/^.* \/ //p' | grep -F -- "$name" || :)
 case $extent in
-quick) names=$(echo "$names" | grep -vE '^(process|faults)/' || :) ;;
+quick) names=$(echo "$names" | grep -vE '^(process|faults|bench|install|cobol)/|demo|transcripts|warnings' || :) ;;
 compiled) names=$(echo "$names" | grep -vE '\.(sh|py)$' || :) ;;
 threads) names=$(for test in $(echo "$names" | grep -E '^(unit|interleave)/'); do grep -q 'fork(' "tests/$test.c" || echo "$test"; done) ;;
 esac
