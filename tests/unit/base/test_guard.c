@@ -396,6 +396,50 @@ static void one_signal_of_the_program_does_not_keep_another_of_ours(void **state
 	assert_int_equal(status, 0);
 }
 
+/* The child of a thread that was in two sections when it forked, and behind no shield. */
+static void a_forked_child_is_in_no_section(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	ct_guard_enter();
+	ct_guard_enter();
+	child = fork();
+	if (child == 0) {
+		sigset_t mask;
+
+		ct_guard_reset();
+		if (ct_thread_locked != 0)
+			_exit(2);
+		if (pthread_sigmask(SIG_SETMASK, NULL, &mask) != 0 ||
+		    sigismember(&mask, SIGUSR1) != 0)
+			_exit(3);
+		if (ct_cancel_off() != PTHREAD_CANCEL_ENABLE)
+			_exit(4);
+		ct_guard_leave();
+		_exit(ct_thread_locked == 0 ? 0 : 5);
+	}
+	ct_guard_leave();
+	ct_guard_leave();
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+static void a_reset_outside_sections_leaves_the_programs_own_mask(void **state)
+{
+	sigset_t own, mask;
+
+	(void)state;
+	(void)sigemptyset(&own);
+	(void)sigaddset(&own, SIGUSR2);
+	assert_int_equal(pthread_sigmask(SIG_BLOCK, &own, NULL), 0);
+	ct_guard_reset();
+	assert_int_equal(ct_thread_locked, 0);
+	assert_int_equal(pthread_sigmask(SIG_UNBLOCK, &own, &mask), 0);
+	assert_int_equal(sigismember(&mask, SIGUSR2), 1);
+}
+
 int test_guard(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -409,6 +453,8 @@ int test_guard(void)
 		cmocka_unit_test(a_handler_that_leaves_by_a_jump_leaves_nothing_behind),
 		cmocka_unit_test(one_signal_of_the_program_does_not_keep_another_of_ours),
 		cmocka_unit_test(a_sigpipe_of_the_program_in_a_section_arrives),
+		cmocka_unit_test(a_forked_child_is_in_no_section),
+		cmocka_unit_test(a_reset_outside_sections_leaves_the_programs_own_mask),
 		cmocka_unit_test(a_handler_waits_for_the_end_of_the_shield),
 		cmocka_unit_test(behind_a_shield_the_mask_is_that_of_before),
 		cmocka_unit_test(output_behind_a_shield_raises_no_signal)

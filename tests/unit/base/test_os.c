@@ -331,11 +331,28 @@ static void what_is_mapped_twice_is_populated_at_once(void **state)
 	assert_int_not_equal(ct_os_populate(NULL, page), CTRACE_OK);
 }
 
+/* 200 rooms of a TiB would not fit side by side: none of them stays. */
+static void room_is_only_looked_for(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 200; i++)
+		assert_true(ct_os_has_room((size_t)1 << 40));
+	errno = 0;
+	assert_false(ct_os_has_room((size_t)1 << 60)); /* more than there are addresses */
+	assert_int_equal(errno, ENOMEM);
+	ct_os_fail(CT_OS_MAP, 0, 1, ENOMEM);
+	errno = 0;
+	assert_false(ct_os_has_room(4096));
+	assert_int_equal(errno, ENOMEM);
+	assert_true(ct_os_has_room(4096));
+}
+
 int test_os(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_allocation_that_signals_interrupt_ends),
 		TEST(what_is_mapped_twice_is_populated_at_once),
+		TEST(room_is_only_looked_for),
 		TEST(a_file_size_limit_is_what_the_process_has),
 		TEST(a_file_system_that_copies_is_reported_not_to),
 		TEST(writing_at_a_place_is_whole_or_an_error),

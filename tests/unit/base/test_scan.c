@@ -22,6 +22,8 @@ static struct ct_diagnostic first;
 static struct ct_diagnostic last;
 static unsigned taken;
 
+static ct_diagnose take;
+
 static void take(const struct ct_diagnostic *diagnostic, void *user)
 {
 	assert_ptr_equal(user, bytes);

@@ -778,6 +778,69 @@ static void what_a_dead_writer_left_half_made_is_written_over(void **state)
 	(void)munmap(shared, sizeof *shared);
 }
 
+/* ---- for viewers and for many records at once ---- */
+
+static void one_line_is_that_since_the_clock_was_set(void **state)
+{
+	struct machine *m = machine_start();
+	struct ctrace_counter counter;
+	struct ct_sync sync;
+	struct ct_clock_reading now;
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		ct_sync_counter(&m->sync, &counter);
+		assert_int_equal(counter.ticks, machine_event(m).ticks);
+		assert_int_equal(counter.wall_ns, machine_event(m).wall_ns);
+		assert_in_range(counter.frequency, 3 * SECOND - 10, 3 * SECOND + 10);
+		m->wall_ns += HOUR;
+		machine_run(m, SECOND);
+	}
+	now = machine_read(m);
+	ct_sync_begin(&sync, CT_CLOCK_MONOTONIC, &now);
+	ct_sync_counter(&sync, &counter);
+	assert_int_equal(counter.frequency, SECOND); /* these ticks are nanoseconds */
+	ct_sync_begin(&sync, CT_CLOCK_TSC, &now);
+	ct_sync_counter(&sync, &counter);
+	assert_int_equal(counter.ticks, now.ticks);
+	assert_int_equal(counter.frequency, 0); /* one point is no line */
+	memset(&sync, 0, sizeof sync);
+	memset(&counter, 0xA5, sizeof counter);
+	ct_sync_counter(&sync, &counter);
+	assert_int_equal(counter.frequency, 0);
+	assert_int_equal(counter.ticks, 0);
+}
+
+static void a_line_ends_at_the_next_point_and_where_the_clock_was_set(void **state)
+{
+	struct machine *m = machine_start();
+	const struct ct_sync_point *points = m->sync.points;
+	struct time_bound before;
+	struct ct_sync none;
+
+	(void)state;
+	machine_run(m, 10 * MS); /* the latest point is not stored */
+	assert_true(m->sync.point_count > 2);
+	for (uint32_t i = 0; i + 1 < m->sync.point_count; i++) {
+		assert_int_equal(ct_sync_line_end(&m->sync, points[i].ticks), points[i + 1].ticks);
+		assert_int_equal(ct_sync_line_end(&m->sync, points[i + 1].ticks - 1),
+				 points[i + 1].ticks);
+	}
+	assert_int_equal(ct_sync_line_end(&m->sync, points[0].ticks - 1), points[0].ticks);
+	assert_true(ct_sync_line_end(&m->sync, m->sync.latest.ticks) == UINT64_MAX);
+	before = machine_event(m);
+	m->wall_ns += HOUR;
+	machine_run(m, SECOND);
+	assert_int_equal(m->sync.epoch_count, 2);
+	assert_in_range(ct_sync_line_end(&m->sync, before.ticks), before.ticks + 1,
+			m->sync.epochs[1].from_ticks);
+	/* Between two epochs each event is asked for alone. */
+	assert_int_equal(ct_sync_line_end(&m->sync, m->sync.epochs[0].to_ticks),
+			 m->sync.epochs[0].to_ticks + 1);
+	memset(&none, 0, sizeof none);
+	assert_true(ct_sync_line_end(&none, 12345) == UINT64_MAX);
+}
+
 int test_sync(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -805,6 +868,8 @@ int test_sync(void)
 		cmocka_unit_test(a_time_that_was_left_out_is_when_the_clock_was_set),
 		cmocka_unit_test(without_a_slope_a_time_becomes_the_only_point),
 		cmocka_unit_test(hostile_points_give_some_time_and_no_crash),
+		cmocka_unit_test(one_line_is_that_since_the_clock_was_set),
+		cmocka_unit_test(a_line_ends_at_the_next_point_and_where_the_clock_was_set),
 		cmocka_unit_test(a_copy_is_consistent_while_the_writer_goes_on),
 		cmocka_unit_test(a_writer_in_the_middle_hides_nothing_from_a_reader),
 		cmocka_unit_test(what_a_dead_writer_left_half_made_is_written_over),
