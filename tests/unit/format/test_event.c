@@ -532,6 +532,31 @@ static void random_bytes_never_lead_outside(void **state)
 	assert_true(good > 0);
 }
 
+static void a_generic_event_by_parts_is_the_one_at_once(void **state)
+{
+	static const unsigned char drawn[CT_EVENT_ANY_HEAD] = {
+		CT_CLASS_ANY, 0, 0xEF, 0xCD, 0xAB, 0x89, 0x67, 0x45, 7, 0, 0, 0, 9, 0, 0, 0,
+		CTRACE_FATAL, 2, 1
+	};
+	const struct ctrace_item items[] = { CTRACE_TEXT("hello", 5), CTRACE_U32(0xDEADBEEF) };
+	unsigned char parts[64], whole[64];
+	unsigned char *at;
+
+	(void)state;
+	/* 48 bits of the time */
+	at = ct_event_put_any_head(parts, 0x0123456789ABCDEF, &head, 0x102);
+	assert_ptr_equal(at, parts + CT_EVENT_ANY_HEAD);
+	assert_memory_equal(parts, drawn, sizeof drawn);
+	at = ct_event_put_any_head(parts, 13, &head, 2);
+	at = ct_event_put_any_item(at, CTRACE_TYPE_TEXT, 5);
+	memcpy(at, "hello", 5);
+	at = ct_event_put_any_item(at + 5, items[1].type, 4);
+	memcpy(at, "\xEF\xBE\xAD\xDE", 4);
+	assert_int_equal(at + 4 - parts, ct_event_size(CT_CLASS_ANY, items, 2));
+	ct_event_encode(whole, CT_CLASS_ANY, 13, &head, items, 2);
+	assert_memory_equal(parts, whole, ct_event_size(CT_CLASS_ANY, items, 2));
+}
+
 int test_event(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -552,6 +577,7 @@ int test_event(void)
 		cmocka_unit_test_setup(what_is_of_no_class_is_damage, set_up),
 		cmocka_unit_test_setup(a_level_that_there_is_not_is_damage, set_up),
 		cmocka_unit_test_setup(an_item_of_a_generic_event_has_one_first_byte, set_up),
+		cmocka_unit_test_setup(a_generic_event_by_parts_is_the_one_at_once, set_up),
 		cmocka_unit_test_setup(an_unknown_type_counts_as_binary, set_up),
 		cmocka_unit_test(integers_have_their_value_in_both_orders_and_signs),
 		cmocka_unit_test(what_is_no_integer_of_1_to_8_bytes_has_the_value_0),

@@ -851,6 +851,31 @@ static void ticks_of_a_trace(void **state)
 	assert_events(events, CT_COUNT(events));
 }
 
+/* Each bit that the version leaves open is 0 in some and 1 in others; the lowest of the first byte
+ * is always 1. */
+static void a_new_trace_has_a_random_uuid_of_version_4(void **state)
+{
+	uint8_t ones[16] = { 0 }, zeros[16] = { 0 };
+
+	(void)state;
+	for (unsigned round = 0; round < 64; round++) {
+		uint8_t uuid[16] = { 0 };
+
+		ct_trace_make_uuid(uuid);
+		assert_int_equal(uuid[6] >> 4, 4);
+		assert_int_equal(uuid[8] >> 6, 2);
+		for (size_t i = 0; i < sizeof uuid; i++) {
+			ones[i] |= uuid[i];
+			zeros[i] |= (uint8_t)~uuid[i];
+		}
+	}
+	for (size_t i = 0; i < sizeof ones; i++)
+		assert_int_equal(ones[i] & zeros[i], i == 0   ? 0xFE
+						     : i == 6 ? 0x0F
+						     : i == 8 ? 0x3F
+							      : 0xFF);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int test_packet(void)
@@ -883,6 +908,7 @@ int test_packet(void)
 		TEST(ends_that_are_equal),
 		TEST(hostile_heads_give_times_within_the_packet),
 		TEST(ticks_of_a_trace),
+		TEST(a_new_trace_has_a_random_uuid_of_version_4),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
