@@ -17,12 +17,13 @@
 
 static struct ct_buf line;
 
-static const char *print(const struct ctrace_event_item *items, uint32_t count)
+static struct ct_read_event event_of(const struct ctrace_event_item *items, uint32_t count)
 {
 	static const struct ct_source_process source_process = {
 		.host = "asterix", .program = "rts32", .jobname = "RTS32", .asid = 0x1A
 	};
-	const struct ct_read_event event = {
+
+	return (struct ct_read_event){
 		.traced = {
 			.time_ns = 1700000000000000001u,
 			.component = "MF.RTS",
@@ -38,6 +39,11 @@ static const char *print(const struct ctrace_event_item *items, uint32_t count)
 		.sequence = 7,
 		.duration_ns = CT_NO_DURATION,
 	};
+}
+
+static const char *print(const struct ctrace_event_item *items, uint32_t count)
+{
+	const struct ct_read_event event = event_of(items, count);
 
 	ct_buf_clear(&line);
 	ct_json_add_line(&line, &event);
@@ -76,6 +82,69 @@ static void no_items(void **state)
 {
 	(void)state;
 	assert_non_null(strstr(print(NULL, 0), "\"data\":[]}\n"));
+}
+
+static void an_object_may_stand_within_a_document(void **state)
+{
+	const struct ctrace_event_item item = {
+		.type = CTRACE_TYPE_COMP5, .size = 1, .data = "\x07", .value = 7
+	};
+	struct ct_read_event event = event_of(&item, 1);
+
+	(void)state;
+	event.span_id = 3;
+	event.duration_ns = 0;
+	ct_buf_clear(&line);
+	ct_buf_add_char(&line, '[');
+	ct_json_add(&line, &event);
+	assert_string_equal(
+		ct_buf_text(&line),
+		"[{\"time\":\"2023-11-14T22:13:20.000000001Z\",\"time_ns\":1700000000000000001,\"component\":\"MF.RTS\","
+		"\"event\":255,\"level\":\"ERROR\",\"pid\":1234,\"tid\":1235,\"seq\":7,"
+		"\"host\":\"asterix\",\"program\":\"rts32\",\"job\":\"RTS32\",\"asid\":\"001A\","
+		"\"span\":3,\"duration_ns\":0,\"data\":[{\"type\":\"comp5\",\"value\":7}]}");
+}
+
+static void assert_record(const struct ct_copybook *copybook, const char *bytes,
+			  const char *expected)
+{
+	ct_buf_clear(&line);
+	ct_json_add_record(&line, copybook, bytes, strlen(bytes));
+	assert_string_equal(ct_buf_text(&line), expected);
+}
+
+static void a_record_has_the_values_of_its_fields(void **state)
+{
+	static const char text[] = "01 REC.\n"
+				   "   05 NAME PIC X(4).\n"
+				   "      88 IS-ADA VALUE 'ADA'.\n"
+				   "   05 FILLER PIC X.\n"
+				   "   05 INNER.\n"
+				   "      10 N PIC 9(3) OCCURS 2.\n"
+				   "   05 FILLER PIC X.\n";
+	const struct ct_copybook_options options = { .encoding = CT_ENCODING_ASCII };
+	struct ct_copybook *copybook = NULL;
+	struct ct_diagnostic diagnostic;
+	struct ct_buf path;
+
+	(void)state;
+	ct_buf_init(&path);
+	assert_int_equal(ct_copybook_parse("REC.cpy", text, strlen(text), &options, &copybook,
+					   &diagnostic, &path),
+			 CTRACE_OK);
+	ct_buf_fini(&path);
+	assert_record(copybook, "ADA x007120y",
+		      "{\"NAME\":\"ADA\",\"NAME.88\":[\"IS-ADA\"],\"FILLER.1\":\"x\","
+		      "\"INNER\":{\"N\":[7,120]},\"FILLER.2\":\"y\"}");
+	/* no number, and a quotation mark */
+	assert_record(copybook, "B\"B x0.7120y",
+		      "{\"NAME\":\"B\\\"B\",\"FILLER.1\":\"x\","
+		      "\"INNER\":{\"N\":[{\"hex\":\"302E37\"},120]},\"FILLER.2\":\"y\"}");
+	/* cut */
+	assert_record(
+		copybook, "EVE x00",
+		"{\"NAME\":\"EVE\",\"FILLER.1\":\"x\",\"INNER\":{\"N\":[{\"hex\":\"3030\"}]}}");
+	ct_copybook_destroy(copybook);
 }
 
 /* The value that a JSON library reads from one text item; *out_hex: its "hex" member, or NULL. */
@@ -192,6 +261,8 @@ int test_print_json(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_whole_line),
 		cmocka_unit_test(no_items),
+		cmocka_unit_test(an_object_may_stand_within_a_document),
+		cmocka_unit_test(a_record_has_the_values_of_its_fields),
 		cmocka_unit_test(utf8_comes_back_byte_for_byte),
 		cmocka_unit_test(what_is_not_utf8_comes_with_its_bytes),
 		cmocka_unit_test(zero_bytes_stay),

@@ -171,6 +171,24 @@ static void durations_for_people(void **state)
 	ct_buf_fini(&out);
 }
 
+static void a_rate_is_per_second(void **state)
+{
+	static const struct {
+		uint64_t count, duration_ns, thousandths;
+	} rows[] = { { 0, 0, 0 },
+		     { 3, 0, 0 }, /* all at one time */
+		     { 0, 5, 0 },
+		     { 10, 4000000000u, 2500 },
+		     { 1, 500000000, 2000 },
+		     { 7, 1, 7000000000000u },
+		     { 1ull << 62, 1000000000ull << 20, 1000ull << 42 } };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++)
+		assert_true(ct_tally_rate(rows[i].count, rows[i].duration_ns) * 1000 ==
+			    (double)rows[i].thousandths);
+}
+
 int test_tally(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -179,6 +197,7 @@ int test_tally(void)
 		cmocka_unit_test(threads_of_other_processes_are_others),
 		cmocka_unit_test(rows_beyond_the_limit_are_one),
 		cmocka_unit_test(durations_for_people),
+		cmocka_unit_test(a_rate_is_per_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
