@@ -156,6 +156,26 @@ static void there_is_a_limit(void **state)
 	ct_report_destroy(report);
 }
 
+static void an_event_that_was_skipped_shows_that_there_is_more(void **state)
+{
+	struct ct_report *report = make(2);
+	struct ct_read_event event = make_event("APP", 1, BASE);
+	struct ct_report_counts counts;
+
+	(void)state;
+	ct_report_pass(report);
+	ct_report_count(report, &counts);
+	assert_true(counts.is_full);
+	assert_int_equal(counts.events, 0);
+	/* The later ones have their room all the same. */
+	assert_true(ct_report_add(report, &event));
+	assert_true(ct_report_add(report, &event));
+	ct_report_count(report, &counts);
+	assert_int_equal(counts.events, 2);
+	assert_int_equal(counts.left_out, 0);
+	ct_report_destroy(report);
+}
+
 static void what_has_no_room_is_counted(void **state)
 {
 	struct ct_report *report = make(0);
@@ -238,6 +258,7 @@ int test_report_pack(void)
 		cmocka_unit_test(items_say_type_and_size),
 		cmocka_unit_test(spans_are_where_they_begin_and_end),
 		cmocka_unit_test(there_is_a_limit),
+		cmocka_unit_test(an_event_that_was_skipped_shows_that_there_is_more),
 		cmocka_unit_test(what_has_no_room_is_counted),
 		cmocka_unit_test(what_is_no_column_is_described),
 	};
