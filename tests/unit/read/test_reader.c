@@ -305,6 +305,84 @@ static void progress_goes_from_nothing_to_all(void **state)
 	ct_reader_destroy(reader);
 }
 
+/* What was reported of a reader. */
+struct reported {
+	unsigned notes;
+	uint64_t bytes;
+	char path[64];
+};
+
+static ct_read_report note_damage;
+
+static void note_damage(const struct ct_read_note *note, void *user)
+{
+	struct reported *reported = user;
+
+	assert_int_equal(note->kind, CT_NOTE_DAMAGE);
+	assert_true(note->message[0] != '\0');
+	reported->notes++;
+	reported->bytes += note->bytes;
+	(void)snprintf(reported->path, sizeof reported->path, "%s", note->path);
+}
+
+static void damage_is_reported_where_it_is(void **state)
+{
+	struct fixture *f = *state;
+	struct reported reported = { 0 };
+	const struct ct_reader_options options = { .report = note_damage, .user = &reported };
+	struct ct_reader *reader;
+
+	make_trace(f, "a.ctb", 0, 30, 10);
+	reader = reader_of(&options, "a.ctb");
+	assert_int_equal(count_events(reader), 30);
+	assert_int_equal(reported.notes, 0);
+	ct_reader_destroy(reader);
+	/* The number of the class of the first event. */
+	patch_file("a.ctb/stream.0", CT_PACKET_HEAD, "\xFF\xFF", 2);
+	reader = reader_of(&options, "a.ctb");
+	assert_int_equal(count_events(reader), 20);
+	assert_int_equal(reported.notes, 1);
+	assert_int_equal(ct_reader_totals(reader)->damages, 1);
+	assert_int_equal(ct_reader_totals(reader)->damaged_bytes, reported.bytes);
+	assert_string_equal(reported.path, "a.ctb/stream.0");
+	ct_reader_destroy(reader);
+}
+
+static void a_filter_that_accepts_nothing_is_explained(void **state)
+{
+	static const struct {
+		const char *filter, *hint; /* NULL: nothing stands out */
+	} rows[] = {
+		{ "component == \"COMPP\"",
+		  "no event has the component \"COMPP\" (did you mean \"COMP\"?)" },
+		{ "component == \"NOTHING.LIKE.IT\"",
+		  "no event has the component \"NOTHING.LIKE.IT\"" },
+		{ "data[0] == \"numer 3.\"",
+		  "no event has the value \"numer 3.\" (did you mean \"number 3.\"?)" },
+		{ "component == \"COMP\" && event == 4000000000", NULL },
+		{ NULL, NULL },
+	};
+	struct fixture *f = *state;
+	struct ct_buf hint;
+
+	make_trace(f, "a.ctb", 0, 5, 5);
+	ct_buf_init(&hint);
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		struct ct_filter *filter =
+			rows[i].filter != NULL ? filter_of(rows[i].filter) : NULL;
+		struct ct_reader *reader =
+			reader_of(&(struct ct_reader_options){ .filter = filter }, "a.ctb");
+
+		assert_int_equal(count_events(reader), filter != NULL ? 0 : 5);
+		ct_buf_clear(&hint);
+		assert_int_equal(ct_reader_hint(reader, &hint), rows[i].hint != NULL);
+		assert_string_equal(ct_buf_text(&hint), rows[i].hint != NULL ? rows[i].hint : "");
+		ct_reader_destroy(reader);
+		ct_filter_destroy(filter);
+	}
+	ct_buf_fini(&hint);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int test_reader(void)
@@ -319,6 +397,8 @@ int test_reader(void)
 		TEST(what_needs_all_that_was_before_has_no_end_of_its_own),
 		TEST(a_survey_leaves_the_reader_as_it_was),
 		TEST(progress_goes_from_nothing_to_all),
+		TEST(damage_is_reported_where_it_is),
+		TEST(a_filter_that_accepts_nothing_is_explained),
 		TEST(a_live_event_is_a_event),
 		TEST(live_events_are_paired),
 	};
