@@ -138,6 +138,27 @@ static void long_ago_is_the_beginning(void **state)
 	assert_int_equal(got, 0);
 }
 
+static void as_many_digits_as_distinguish_two_times(void **state)
+{
+	static const struct {
+		unsigned digits;
+		uint64_t before_ns, time_ns;
+		unsigned wanted;
+	} rows[] = {
+		{ 3, 5000000, 5000000, 3 }, /* equal: no digit helps */
+		{ 3, 5999999, 6000000, 3 }, { 3, 6000000, 5999999, 3 },
+		{ 3, 5000000, 5001000, 6 }, { 3, 5000999, 5000000, 9 },
+		{ 3, 5000000, 5000001, 9 }, { 6, 5000000, 6000000, 6 }, /* never fewer */
+		{ 6, 5000000, 5001000, 6 }, { 6, 5000000, 5000999, 9 },
+		{ 9, 5000000, 6000000, 9 }, { 9, 5000000, 5000001, 9 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++)
+		assert_int_equal(ct_text_digits(rows[i].digits, rows[i].before_ns, rows[i].time_ns),
+				 rows[i].wanted);
+}
+
 static int use_utc(void **state)
 {
 	(void)state;
@@ -153,6 +174,7 @@ int test_time_text(void)
 		cmocka_unit_test(local_and_universal_time),
 		cmocka_unit_test(times_that_are_none),
 		cmocka_unit_test(long_ago_is_the_beginning),
+		cmocka_unit_test(as_many_digits_as_distinguish_two_times),
 	};
 
 	return cmocka_run_group_tests(tests, use_utc, NULL);
