@@ -14,6 +14,8 @@ static unsigned served;
 static size_t answer_size; /* bytes of each answer's text */
 static bool must_fail;
 
+static ct_server_answer answer;
+
 static void answer(const struct ct_message *request, struct ct_buf *out, void *user)
 {
 	static char text[60000];
@@ -256,6 +258,38 @@ static void of_several_descriptors_one_is_taken(void **state)
 	}
 }
 
+static ct_server_answer answer_number;
+
+/* Its user's bytes go back. */
+static void answer_number(const struct ct_message *request, struct ct_buf *out, void *user)
+{
+	struct ct_answer made;
+
+	ct_answer_begin(&made, out, request->verb);
+	ct_message_add_number(out, CT_FIELD_NUMBER,
+			      *(const unsigned *)user +
+				      ct_message_number(request, CT_FIELD_NUMBER, 0));
+	ct_answer_end(&made);
+}
+
+static void an_answer_is_made_from_the_request_and_the_servers_user(void **state)
+{
+	unsigned user = 4700;
+	const struct ct_server_options numbers = { .session = &session,
+						   .answer = answer_number,
+						   .user = &user };
+	char frame[CT_MESSAGE_LIMIT];
+	struct ct_message message;
+
+	(void)state;
+	assert_true(send_request(peer, CT_VERB_FLUSH, 11));
+	assert_true(ct_connection_turn(&connection, POLLIN, &numbers));
+	assert_true(receive_frame(peer, frame, &message));
+	assert_int_equal(message.verb, CT_VERB_FLUSH);
+	assert_int_equal(ct_message_number(&message, CT_FIELD_NUMBER, 0), 4711);
+	assert_int_equal(ct_connection_waiting(&connection), 0);
+}
+
 int test_connection(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +303,7 @@ int test_connection(void)
 		TEST(memory_that_is_short_ends_it),
 		TEST(a_descriptor_of_the_programs_own_is_left_alone),
 		TEST(of_several_descriptors_one_is_taken),
+		TEST(an_answer_is_made_from_the_request_and_the_servers_user),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -562,6 +562,43 @@ static void looking_for_run_directories_makes_none(void **state)
 	assert_int_equal(directories, 1);
 }
 
+static char last_reason[CT_DIRECTORY_WHY_SIZE];
+
+static void note_refused(const char *path, const char *why, void *user)
+{
+	note_directory(path, user);
+	(void)snprintf(last_reason, sizeof last_reason, "%s", why);
+}
+
+static void one_that_is_refused_comes_with_the_reason(void **state)
+{
+	static const struct {
+		const char *path, *why; /* NULL: it is not refused */
+	} rows[] = { { "missing", NULL },
+		     { "run", NULL },
+		     { "link", "it is a symbolic link" },
+		     { "file", "it is a file" },
+		     { "open", "others may write to it (mode 0777)" },
+		     { "others", "it belongs to user 12345" } };
+
+	(void)state;
+	assert_int_equal(symlink("run", "link"), 0);
+	put_file("file", "", 0);
+	assert_int_equal(mkdir("open", 0700) | chmod("open", 0777) | mkdir("others", 0700), 0);
+	/* only root can give a directory away */
+	for (size_t i = 0; i < CT_COUNT(rows) - (chown("others", 12345, 12345) != 0); i++) {
+		directories = 0;
+		assert_int_equal(setenv("CTRACE_RUN_DIR", rows[i].path, 1), 0);
+		ct_directory_each_refused(note_refused, NULL);
+		assert_int_equal(directories, rows[i].why != NULL);
+		if (rows[i].why == NULL)
+			continue;
+		assert_string_equal(last_directory, rows[i].path);
+		assert_string_equal(last_reason, rows[i].why);
+	}
+	assert_false(exists("missing"));
+}
+
 int test_directory(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -605,6 +642,8 @@ int test_directory(void)
 		cmocka_unit_test_setup_teardown(a_process_removes_its_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_is_refused_comes_with_the_reason, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(

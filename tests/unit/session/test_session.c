@@ -119,6 +119,48 @@ static void a_disk_that_is_nearly_full_gives_what_is_needed(void **state)
 	ct_session_close(&session, true);
 }
 
+/* ---- classes ---- */
+
+static void classes_grow_up_to_the_limit(void **state)
+{
+	uint64_t most, before;
+	struct stat info;
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	most = session.layout.texts_at - session.layout.classes_at;
+	before = session.classes->limit;
+	assert_in_range(before, 1, most / 2);
+	ct_os_fail(CT_OS_ALLOCATE, 0, 2, ENOSPC);
+	ct_session_add_classes(&session);
+	/* a store there would be SIGBUS on a full disk */
+	assert_int_equal(session.classes->limit, before);
+	for (; before < most; before = session.classes->limit) {
+		ct_session_add_classes(&session);
+		assert_in_range(session.classes->limit, 2 * before < most ? 2 * before : most,
+				most);
+		assert_int_equal(fstat(session.file_fd, &info), 0);
+		assert_true((uint64_t)info.st_blocks * 512 >= session.classes->limit);
+	}
+	assert_int_equal(session.classes->limit, most);
+	ct_session_add_classes(&session);
+	assert_int_equal(session.classes->limit, most);
+	ct_session_close(&session, true);
+}
+
+static void the_image_of_classes_is_all_of_the_table(void **state)
+{
+	struct ct_class_image image;
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, NULL), CTRACE_OK);
+	image = ct_session_classes(&session);
+	assert_ptr_equal(image.bytes, session.classes);
+	assert_int_equal(image.size, session.layout.texts_at - session.layout.classes_at);
+	assert_false(image.has_names);
+	ct_session_close(&session, true);
+}
+
 /* ---- where destinations write ---- */
 
 static uint64_t blocks(void)
@@ -276,6 +318,8 @@ int test_session(void)
 		SESSION_TEST(a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest),
 		SESSION_TEST(a_disk_that_is_nearly_full_gives_what_is_needed),
 		SESSION_TEST(a_path_counts_with_its_slot_and_has_blocks_when_it_is_stored),
+		SESSION_TEST(classes_grow_up_to_the_limit),
+		SESSION_TEST(the_image_of_classes_is_all_of_the_table),
 		SESSION_TEST(the_slot_in_force_is_the_sequences),
 		SESSION_TEST(a_program_may_close_every_descriptor_and_keeps_its_own),
 		SESSION_TEST(a_program_may_close_every_descriptor_and_drop_its_rights),

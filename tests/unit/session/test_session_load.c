@@ -278,6 +278,38 @@ static void a_dead_ones_content_is_copied_and_bounded(void **state)
 	ct_session_close(&session, false);
 }
 
+/* As another process adds them; in a copy there are those that it had used. */
+static void classes_that_were_added_are_copied_again(void **state)
+{
+	uint32_t used = sizeof(struct ct_class_table), more = 100 * CT_CLASS_UNIT;
+	struct ct_class_image image;
+
+	(void)state;
+	make_dead();
+	assert_int_equal(ct_session_load(&session, run_dir, dead_name, false), CTRACE_OK);
+	assert_int_equal(ct_session_classes(&session).size, used);
+	poke_file(dead_file, session.layout.classes_at, &more, sizeof more);
+	poke_file(dead_file, session.layout.classes_at + more - 4, "last", 4);
+	assert_int_equal(ct_session_classes(&session).size, used);
+	assert_true(ct_session_load_classes(&session));
+	image = ct_session_classes(&session);
+	assert_int_equal(image.size, more);
+	assert_memory_equal(image.bytes + more - 4, "last", 4);
+	/* One was completed meanwhile. */
+	poke_file(dead_file, session.layout.classes_at + more - 4, "done", 4);
+	assert_true(ct_session_load_classes(&session));
+	image = ct_session_classes(&session);
+	assert_memory_equal(image.bytes + more - 4, "done", 4);
+	/* A table says that it is larger than there is room. */
+	poke_file(dead_file, session.layout.classes_at, "\xFF\xFF\xFF\xFF", 4);
+	assert_true(ct_session_load_classes(&session));
+	assert_int_equal(ct_session_classes(&session).size,
+			 session.layout.texts_at - session.layout.classes_at);
+	assert_int_equal(truncate(dead_file, (off_t)session.layout.classes_at), 0);
+	assert_false(ct_session_load_classes(&session));
+	ct_session_close(&session, false);
+}
+
 static void a_file_cut_anywhere_is_damaged_but_harmless(void **state)
 {
 	static const uint64_t ends[] = { 0,
@@ -567,6 +599,7 @@ int test_session_load(void)
 		SESSION_TEST(a_child_does_not_keep_its_parents_lock),
 		SESSION_TEST(a_program_that_takes_over_by_exec_does_not_keep_it_alive),
 		SESSION_TEST(a_dead_ones_content_is_copied_and_bounded),
+		SESSION_TEST(classes_that_were_added_are_copied_again),
 		SESSION_TEST(a_file_cut_anywhere_is_damaged_but_harmless),
 		SESSION_TEST(any_byte_may_be_changed),
 		SESSION_TEST(names_that_point_anywhere_are_harmless),
