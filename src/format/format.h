@@ -289,7 +289,9 @@ struct ct_trace_info {
 	uint64_t offset_s;
 	uint64_t offset; /* and ticks besides */
 };
-void ct_trace_make_uuid(uint8_t uuid[16]); /* makes the uuid of a new trace: random, version 4 */
+/* Makes the uuid of a new trace: random, version 4, and the lowest bit of its first byte is 1:
+ * a position in a BINFILE uses the first bytes as a mark, which is never 0. */
+void ct_trace_make_uuid(uint8_t uuid[16]);
 /* Prints the clock's lines of the metadata.  They always have this size, so that better values can
  * overwrite them. */
 #define CT_TRACE_CLOCK 192u

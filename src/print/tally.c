@@ -200,9 +200,9 @@ uint64_t ct_tally_duration_ns(const struct ct_tally *tally)
 	return tally->last_ns > tally->first_ns ? tally->last_ns - tally->first_ns : 0;
 }
 
-double ct_tally_rate(uint64_t number, uint64_t duration_ns)
+double ct_tally_rate(uint64_t count, uint64_t duration_ns)
 {
-	return duration_ns != 0 ? (double)number * 1e9 / (double)duration_ns : 0;
+	return duration_ns != 0 ? (double)count * 1e9 / (double)duration_ns : 0;
 }
 
 void ct_tally_add_duration(struct ct_buf *out, uint64_t ns)

@@ -71,7 +71,6 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
 		  const struct ct_argument *argument); /* or NULL */
 /* Is the item shown as a COBOL record?  The catalogue must name a copybook, and the item be bytes.
  * argument may be NULL. */
-/* or NULL */
 bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument);
 /* Adds a record, one line a field, with `indent` blanks before each:
  * "  05 CUST-NAME            \"ADA LOVELACE\"".  */
