@@ -307,6 +307,7 @@ enum ct_clock_source ct_clock_source(void);
  * Without the files the processor decides. */
 enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory);
 uint64_t ct_clock_ticks(void);   /* async-signal-safe */
+uint64_t ct_clock_ticks_of(enum ct_clock_source source);
 uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
 uint64_t ct_clock_mono_ns(void); /* CLOCK_MONOTONIC */
 /* All clocks, read as close together as possible. */
@@ -340,13 +341,12 @@ struct ct_sync_epoch {
 	uint32_t points;           /* how many are its own */
 	uint32_t reserved;
 };
-/* The line from the last stored point to the latest.  It is precomputed, so dating a record is one
- * multiplication. */
+/* The newest line: from the last point on.  Dating a record is one multiplication. */
 struct ct_sync_line {
 	uint64_t ticks;
 	uint64_t wall_ns;
-	uint64_t span;  /* ticks */
-	uint64_t slope; /* ns in a tick << 56 */
+	uint64_t span;  /* how many ticks belong to it */
+	uint64_t slope; /* ns in a tick << 56; 0: not known, or time stands still */
 };
 struct ct_sync {
 	uint32_t source; /* enum ct_clock_source */
@@ -354,25 +354,27 @@ struct ct_sync {
 	uint32_t point_count;
 	uint32_t reserved;
 	struct ct_sync_line line;
-	/* refreshed at each ct_sync_update, stored as a point each 100 ms */
-	struct ct_sync_point latest;
-	uint64_t real_ns; /* the clocks at the latest point */
+	struct ct_sync_point latest; /* what the clocks said last */
+	uint64_t real_ns;
 	uint64_t boot_ns;
 	uint64_t width_ns;
-	uint64_t slope;                              /* behind the latest point; 0: not known yet */
+	uint64_t slope; /* of the clocks by then; 0: not known yet */
 	struct ct_sync_epoch epochs[CT_SYNC_EPOCHS]; /* oldest first */
 	/* of all epochs, oldest first; the older, the farther apart */
 	struct ct_sync_point points[CT_SYNC_POINTS];
 };
-void ct_sync_start(struct ct_sync *sync);  /* takes the first point */
-void ct_sync_update(struct ct_sync *sync); /* takes another point; the writer only */
-/* The same two with a reading of the caller's. */
+void ct_sync_start(struct ct_sync *sync); /* takes the first point */
+/* Reads the clocks again; the writer only.  dated: the ticks up to which records may have been
+ * dated since the last reading, which keep their dates; 0: none after that reading. */
+void ct_sync_update(struct ct_sync *sync, uint64_t dated);
+uint64_t ct_sync_now(const struct ct_sync *sync); /* the ticks now */
+/* Start and update with a reading of the caller's. */
 void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
 		   const struct ct_clock_reading *now);
-void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now);
+void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now, uint64_t dated);
 /* copies the used points; bounds the counts */
 void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out);
-/* ticks -> ns since 1970; monotonic in ticks within an epoch. */
+/* ticks -> ns since 1970; monotonic in ticks within an epoch, also from one reading to the next. */
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks);
 /* The same, and the history of settings of the wall clock by then, borrowed from sync. */
 uint64_t ct_sync_date(const struct ct_sync *sync, uint64_t ticks,
@@ -399,8 +401,10 @@ struct ct_shared_sync {
 	struct ct_sync slot[2];
 };
 void ct_shared_sync_start(struct ct_shared_sync *shared);
-void ct_shared_sync_update(struct ct_shared_sync *shared); /* the writer only */
-void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now);
+/* As the two of struct ct_sync. */
+void ct_shared_sync_update(struct ct_shared_sync *shared, uint64_t dated);
+void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now,
+			uint64_t dated);
 /* a consistent copy */
 void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out);
 

@@ -124,7 +124,7 @@ static uint64_t clock_read_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static uint64_t clock_read_ticks(enum ct_clock_source source)
+uint64_t ct_clock_ticks_of(enum ct_clock_source source)
 {
 #if defined(__x86_64__)
 	if (source == CT_CLOCK_TSC)
@@ -136,7 +136,7 @@ static uint64_t clock_read_ticks(enum ct_clock_source source)
 
 uint64_t ct_clock_ticks(void)
 {
-	return clock_read_ticks(ct_clock_source());
+	return ct_clock_ticks_of(ct_clock_source());
 }
 
 uint64_t ct_clock_wall_ns(void)
@@ -158,11 +158,11 @@ struct ct_clock_reading ct_clock_read(enum ct_clock_source source)
 
 	for (unsigned i = 0; i < READINGS || (i < READINGS_MAX && best.width_ns > READ_ENOUGH_NS);
 	     i++) {
-		uint64_t before = clock_read_ticks(source);
+		uint64_t before = ct_clock_ticks_of(source);
 		uint64_t boot = clock_read_ns(CLOCK_BOOTTIME);
 		uint64_t wall = clock_read_ns(CLOCK_REALTIME);
 		uint64_t boot_after = clock_read_ns(CLOCK_BOOTTIME);
-		uint64_t after = clock_read_ticks(source);
+		uint64_t after = ct_clock_ticks_of(source);
 
 		if (after - before >= best_width)
 			continue;

@@ -2,8 +2,13 @@
  * sync.c - turns ticks into time.
  *
  * Beside the rings the consumer keeps points (ticks, wall clock).  A record's time lies on the line
- * between the two points around it.  So no frequency has to be known in advance, and the rings of a
- * dead process can still be dated.
+ * between the two points around it, or on the newest line, which leads from the last point on.  So
+ * no frequency has to be known in advance, and the rings of a dead process can still be dated.
+ *
+ * A record that was dated keeps its date.  Readings of the clocks are off by a little, so dates by
+ * lines through each reading would put a thread's later record before an earlier one.  Hence the
+ * newest line stays while readings agree with it.  When one does not, the line ends at the last
+ * record that may have been dated, and only what is later is dated anew.
  *
  * A line never crosses a discontinuity.  Each reading takes CLOCK_BOOTTIME too: the kernel moves it
  * and the wall clock at the same rate, also while NTP slews and over suspend, so their difference
@@ -19,7 +24,8 @@
 
 #include <string.h>
 
-#define POINT_INTERVAL_NS 100000000u /* between stored points */
+#define LINE_NS 250u           /* a reading agrees with the newest line up to this */
+#define BASE_NS 100000000u     /* a slope is that of a span this long, if there is one */
 #define STEP_NS 1000000u             /* the clocks disagree by more in a new epoch */
 #define RATE_NS 1000000u             /* least distance of two points that give a slope */
 #define TOO_SOON_NS 20000u           /* ticks of two processors may differ by less than this */
@@ -149,47 +155,75 @@ static struct ct_sync_point point_newest(const struct ct_sync *sync)
 	return sync->points[sync->point_count - 1];
 }
 
-/* Draws the newest line, and finds the slope behind it. */
-static void line_draw(struct ct_sync *sync)
+static uint64_t line_date(const struct ct_sync_line *line, uint64_t ticks)
 {
-	struct ct_sync_epoch *epoch = epoch_newest(sync);
-	uint32_t first = sync->point_count - epoch->points, last = sync->point_count - 1;
-	struct ct_sync_point from = sync->points[last], base = from;
-	uint64_t span_ns;
+	return add_up_to_max(line->wall_ns, slope_rise(line->slope, ticks - line->ticks));
+}
 
-	if (sync->latest.ticks == from.ticks && last > first)
-		from = sync->points[last - 1];
+/* Begins the newest line at the last point, with this slope. */
+static void line_begin(struct ct_sync *sync, uint64_t slope)
+{
+	struct ct_sync_point from = point_newest(sync);
+
 	sync->line = (struct ct_sync_line){ .ticks = from.ticks,
 					    .wall_ns = from.wall_ns,
-					    .span = sync->latest.ticks - from.ticks,
-					    .slope = slope_between(from, sync->latest) };
+					    .slope = slope };
+}
+
+/* Finds the slope after a reading, and how far the newest line reaches. */
+static void slope_find(struct ct_sync *sync)
+{
+	struct ct_sync_epoch *epoch = epoch_newest(sync);
+	uint32_t last = sync->point_count, first = last - epoch->points;
+	struct ct_sync_point base = sync->latest;
+	uint64_t span_ns, least_ns;
+
 	/* Readings are tens of nanoseconds off: the farther apart, the better the slope. */
-	for (uint32_t i = last + 1;
-	     i-- > first && sync->latest.wall_ns - base.wall_ns < POINT_INTERVAL_NS;)
-		base = sync->points[i];
-	span_ns = sync->latest.wall_ns - base.wall_ns;
-	if (sync->source == CT_CLOCK_TSC && span_ns >= RATE_NS && span_ns / 1000 >= sync->width_ns)
+	while (last > first && subtract_down_to_0(sync->latest.wall_ns, base.wall_ns) < BASE_NS)
+		base = sync->points[--last];
+	span_ns = subtract_down_to_0(sync->latest.wall_ns, base.wall_ns);
+	/* A new epoch keeps the slope of the old one until it has a better one. */
+	least_ns = sync->epoch_count > 1 && sync->slope != 0 ? BASE_NS : RATE_NS;
+	if (sync->source == CT_CLOCK_TSC && span_ns >= least_ns &&
+	    span_ns / 1000 >= sync->width_ns)
 		sync->slope = slope_between(base, sync->latest);
 	epoch->to_ticks = sync->slope != 0 ? add_up_to_max(sync->latest.ticks,
 							   slope_run(sync->slope, AHEAD_NS))
 					   : UINT64_MAX;
+	sync->line.span = subtract_down_to_0(epoch->to_ticks, sync->line.ticks);
+}
+
+/* Returns the last ticks before `now` that may have been dated. */
+static uint64_t dated_before(const struct ct_sync *sync, uint64_t now, uint64_t dated)
+{
+	return dated > sync->latest.ticks && dated < now ? dated : sync->latest.ticks;
 }
 
 /* The same epoch goes on. */
-static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *now)
+static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *now,
+			   uint64_t dated)
 {
-	struct ct_sync_point point = { now->ticks, now->wall_ns };
+	const struct ct_sync_line *line = &sync->line;
+	struct ct_sync_point from, to = { now->ticks, now->wall_ns };
+	uint64_t ahead_ns = 0, slope = sync->slope;
 
-	/* Smaller than a step: time stands still until the clock catches up. */
-	if (point.wall_ns < sync->latest.wall_ns)
-		point.wall_ns = sync->latest.wall_ns;
-	/* Both ends of a pause are stored. */
-	if (point.wall_ns - sync->latest.wall_ns >= POINT_INTERVAL_NS &&
-	    sync->latest.ticks > point_newest(sync).ticks)
-		point_add(sync, sync->latest);
-	if (point.wall_ns - point_newest(sync).wall_ns >= POINT_INTERVAL_NS)
-		point_add(sync, point);
-	sync->latest = point;
+	from.ticks = dated_before(sync, now->ticks, dated);
+	from.wall_ns = line_date(line, from.ticks);
+	sync->latest = to;
+	if (line->slope != 0 &&
+	    distance(line_date(line, now->ticks), now->wall_ns) <= LINE_NS + now->width_ns)
+		return;
+	/* Time stands still up to here, and then is slower until the clock has caught up. */
+	if (from.wall_ns > to.wall_ns) {
+		ahead_ns = from.wall_ns - to.wall_ns < BASE_NS ? from.wall_ns - to.wall_ns : BASE_NS;
+		to.wall_ns = from.wall_ns;
+	}
+	if (slope == 0)
+		slope = slope_between(from, to);
+	if (from.ticks > line->ticks)
+		point_add(sync, from);
+	point_add(sync, to);
+	line_begin(sync, slope - (uint64_t)((wide)slope * ahead_ns / BASE_NS));
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -241,21 +275,21 @@ static void epoch_drop_oldest(struct ct_sync *sync)
 	sync->epoch_count--;
 }
 
-/* first: the first point of the new epoch; from_ticks: the start of its records; to_ticks: the end
- * of the records of the epoch before. */
+/* last: the last ticks before it that may have been dated; first: the first point of the new epoch;
+ * from_ticks: the start of its records; to_ticks: the end of the records of the epoch before. */
 static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now,
-			const struct change *change, struct ct_sync_point first,
+			const struct change *change, uint64_t last, struct ct_sync_point first,
 			uint64_t from_ticks, uint64_t to_ticks)
 {
 	struct ct_sync_epoch epoch = *epoch_newest(sync);
 
-	if (sync->latest.ticks > point_newest(sync).ticks)
-		point_add(sync, sync->latest);
+	if (last > sync->line.ticks)
+		point_add(sync, (struct ct_sync_point){ last, line_date(&sync->line, last) });
 	epoch_newest(sync)->to_ticks = to_ticks;
 	if (sync->epoch_count == CT_SYNC_EPOCHS)
 		epoch_drop_oldest(sync);
 	epoch.from_ticks = from_ticks;
-	epoch.slope = sync->slope;
+	epoch.slope = sync->line.slope;
 	epoch.points = 0;
 	if (change->step_ns != 0) {
 		epoch.clock.steps++;
@@ -270,27 +304,31 @@ static void epoch_begin(struct ct_sync *sync, const struct ct_clock_reading *now
 	sync->epochs[sync->epoch_count++] = epoch;
 	point_add(sync, first);
 	sync->latest = first;
+	line_begin(sync, sync->slope);
 }
 
-/* The time of the step is not known, so it counts as right after the last reading. */
+/* The time of the step is not known, so it counts as right after the last reading, or after what
+ * may have been dated. */
 static void epoch_begin_by_step(struct ct_sync *sync, const struct ct_clock_reading *now,
-				const struct change *change)
+				const struct change *change, uint64_t dated)
 {
-	struct ct_sync_point last = sync->latest;
-	struct ct_sync_point first = { last.ticks + 1, now->wall_ns - (uint64_t)change->passed_ns };
+	uint64_t last = dated_before(sync, now->ticks, dated);
+	struct ct_sync_point first = { last + 1,
+				       now->wall_ns - (uint64_t)change->passed_ns +
+					       slope_rise(sync->slope, last - sync->latest.ticks) };
 
-	epoch_begin(sync, now, change, first, first.ticks, last.ticks);
-	epoch_continue(sync, now);
+	epoch_begin(sync, now, change, last, first, first.ticks, last);
+	epoch_continue(sync, now, 0);
 }
 
 /* Nothing joins the two readings.  Each record belongs to the reading from whose epoch it can
  * come. */
 static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_reading *now,
-				const struct change *change)
+				const struct change *change, uint64_t dated)
 {
 	uint64_t between =
 		slope_run(sync->slope, change->passed_ns > 0 ? (uint64_t)change->passed_ns : 0);
-	uint64_t last = sync->latest.ticks;
+	uint64_t last = dated_before(sync, now->ticks, dated);
 	struct ct_sync_point first = { now->ticks, now->wall_ns };
 	uint64_t from, to;
 
@@ -298,7 +336,7 @@ static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_read
 		from = subtract_down_to_0(now->ticks, between);
 		to = add_up_to_max(last, between);
 	} else if ((uint64_t)change->ticks > between) { /* ahead */
-		from = last + (uint64_t)change->ticks / 2 + 1;
+		from = last + (now->ticks - last) / 2 + 1;
 		if (now->ticks - from > between)
 			from = now->ticks - between;
 		to = from - 1;
@@ -306,7 +344,7 @@ static void epoch_begin_by_jump(struct ct_sync *sync, const struct ct_clock_read
 		from = last + 1;
 		to = last;
 	}
-	epoch_begin(sync, now, change, first, from, to);
+	epoch_begin(sync, now, change, last, first, from, to);
 }
 
 /* False when a program has overwritten the struct; the caller then starts it again. */
@@ -330,7 +368,7 @@ static void reading_store(struct ct_sync *sync, const struct ct_clock_reading *n
 	sync->real_ns = now->wall_ns;
 	sync->boot_ns = now->boot_ns;
 	sync->width_ns = now->width_ns;
-	line_draw(sync);
+	slope_find(sync);
 }
 
 void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
@@ -342,6 +380,7 @@ void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
 	sync->epoch_count = 1;
 	sync->latest = (struct ct_sync_point){ now->ticks, now->wall_ns };
 	point_add(sync, sync->latest);
+	line_begin(sync, sync->slope);
 	reading_store(sync, now);
 }
 
@@ -352,7 +391,7 @@ void ct_sync_start(struct ct_sync *sync)
 	ct_sync_begin(sync, ct_clock_source(), &now);
 }
 
-void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
+void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now, uint64_t dated)
 {
 	struct change change;
 
@@ -366,24 +405,29 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now)
 	if (change.is_too_soon)
 		return;
 	if (change.is_jump)
-		epoch_begin_by_jump(sync, now, &change);
+		epoch_begin_by_jump(sync, now, &change, dated);
 	else if (change.step_ns != 0)
-		epoch_begin_by_step(sync, now, &change);
+		epoch_begin_by_step(sync, now, &change, dated);
 	else
-		epoch_continue(sync, now);
+		epoch_continue(sync, now, dated);
 	reading_store(sync, now);
 }
 
-static struct ct_clock_reading sync_read_clock(const struct ct_sync *sync)
+static enum ct_clock_source sync_source(const struct ct_sync *sync)
 {
-	return ct_clock_read(sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC);
+	return sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC;
 }
 
-void ct_sync_update(struct ct_sync *sync)
+uint64_t ct_sync_now(const struct ct_sync *sync)
 {
-	struct ct_clock_reading now = sync_read_clock(sync);
+	return ct_clock_ticks_of(sync_source(sync));
+}
 
-	ct_sync_add(sync, &now);
+void ct_sync_update(struct ct_sync *sync, uint64_t dated)
+{
+	struct ct_clock_reading now = ct_clock_read(sync_source(sync));
+
+	ct_sync_add(sync, &now, dated);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -415,16 +459,10 @@ void ct_sync_copy(const struct ct_sync *sync, struct ct_sync *out)
 struct run {
 	const struct ct_sync *sync;
 	const struct ct_sync_epoch *epoch;
-	const struct ct_sync_point *stored;
-	uint32_t stored_count;
-	uint32_t count;      /* stored_count, and 1 for the latest point if it is not stored */
+	const struct ct_sync_point *points;
+	uint32_t count;
 	uint64_t after_last; /* the slope behind the last point */
 };
-
-static struct ct_sync_point run_point(const struct run *run, uint32_t index)
-{
-	return index < run->stored_count ? run->stored[index] : run->sync->latest;
-}
 
 static struct run epoch_run(const struct ct_sync *sync, uint32_t index)
 {
@@ -436,15 +474,9 @@ static struct run epoch_run(const struct ct_sync *sync, uint32_t index)
 		first += least(sync->epochs[i].points, left);
 		left -= least(sync->epochs[i].points, left);
 	}
-	run.stored = sync->points + first;
-	run.stored_count = run.count = least(run.epoch->points, left);
-	if (index + 1 < epochs) {
-		run.after_last = sync->epochs[index + 1].slope;
-	} else {
-		run.after_last = sync->slope;
-		if (run.count == 0 || sync->latest.ticks > run.stored[run.count - 1].ticks)
-			run.count++;
-	}
+	run.points = sync->points + first;
+	run.count = least(run.epoch->points, left);
+	run.after_last = index + 1 < epochs ? sync->epochs[index + 1].slope : sync->line.slope;
 	return run;
 }
 
@@ -455,7 +487,7 @@ static uint64_t run_first_slope(const struct run *run)
 		return run->epoch->slope;
 	if (run->sync->source != CT_CLOCK_TSC)
 		return SLOPE_ONE;
-	return run->count > 1 ? slope_between(run_point(run, 0), run_point(run, 1)) : 0;
+	return run->count > 1 ? slope_between(run->points[0], run->points[1]) : 0;
 }
 
 static uint64_t run_last_slope(const struct run *run)
@@ -463,8 +495,7 @@ static uint64_t run_last_slope(const struct run *run)
 	if (run->after_last != 0)
 		return run->after_last;
 	if (run->count > 1)
-		return slope_between(run_point(run, run->count - 2),
-				     run_point(run, run->count - 1));
+		return slope_between(run->points[run->count - 2], run->points[run->count - 1]);
 	return run_first_slope(run);
 }
 
@@ -475,7 +506,7 @@ struct pair {
 
 static struct pair run_pair(const struct run *run, uint32_t index, bool is_wall)
 {
-	struct ct_sync_point point = run_point(run, index);
+	struct ct_sync_point point = run->points[index];
 
 	return is_wall ? (struct pair){ point.wall_ns, point.ticks }
 		       : (struct pair){ point.ticks, point.wall_ns };
@@ -586,7 +617,7 @@ void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out)
 	if (epochs == 0)
 		return;
 	run = epoch_run(sync, epochs - 1);
-	first = run.count > 0 ? run_point(&run, 0) : last;
+	first = run.count > 0 ? run.points[0] : last;
 	if (sync->source != CT_CLOCK_TSC)
 		out->frequency = NS_A_SECOND;
 	else if (last.ticks > first.ticks && last.wall_ns > first.wall_ns)
@@ -614,8 +645,8 @@ uint64_t ct_sync_line_end(const struct ct_sync *sync, uint64_t ticks)
 		end = ticks < run.epoch->to_ticks ? run.epoch->to_ticks : ticks + 1;
 	if (run.count == 0)
 		return end;
-	at = ticks < run_point(&run, 0).ticks ? 0 : run_find(&run, ticks, false) + 1;
-	return at < run.stored_count && run.stored[at].ticks < end ? run.stored[at].ticks : end;
+	at = ticks < run.points[0].ticks ? 0 : run_find(&run, ticks, false) + 1;
+	return at < run.count && run.points[at].ticks < end ? run.points[at].ticks : end;
 }
 
 uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
@@ -631,14 +662,16 @@ uint64_t ct_sync_wall_ns(const struct ct_sync *sync, uint64_t ticks)
 uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 {
 	uint32_t epochs = least(sync->epoch_count, CT_SYNC_EPOCHS);
-	uint64_t slack = SLACK_NS;
+	uint64_t slack = SLACK_NS, end_ns;
 	struct run run;
 
 	for (uint32_t i = epochs; i-- > 0; slack = 0) {
 		run = epoch_run(sync, i);
-		if (run.count == 0 || wall_ns < run_point(&run, 0).wall_ns)
+		if (run.count == 0 || wall_ns < run.points[0].wall_ns)
 			continue;
-		if (wall_ns <= add_up_to_max(run_point(&run, run.count - 1).wall_ns, slack))
+		end_ns = i + 1 < epochs ? run.points[run.count - 1].wall_ns
+					: line_date(&sync->line, sync->latest.ticks);
+		if (wall_ns <= add_up_to_max(end_ns, slack))
 			return run_convert(&run, wall_ns, true);
 	}
 	if (epochs == 0)
@@ -649,8 +682,8 @@ uint64_t ct_sync_ticks(const struct ct_sync *sync, uint64_t wall_ns)
 		run = epoch_run(sync, i);
 		if (run.count == 0)
 			continue;
-		if (wall_ns < run_point(&run, 0).wall_ns)
-			return i == 0 ? run_convert(&run, wall_ns, true) : run_point(&run, 0).ticks;
+		if (wall_ns < run.points[0].wall_ns)
+			return i == 0 ? run_convert(&run, wall_ns, true) : run.points[0].ticks;
 	}
 	return run.count != 0 ? run_convert(&run, wall_ns, true) : 0;
 }
@@ -665,14 +698,15 @@ void ct_shared_sync_start(struct ct_shared_sync *shared)
 	ct_sync_start(&shared->slot[0]);
 }
 
-void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now)
+void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_reading *now,
+			uint64_t dated)
 {
 	uint32_t version = shared->version;
 	struct ct_sync next;
 
 	/* In private memory: the program may overwrite the slots at any time. */
 	ct_sync_copy(&shared->slot[version % 2], &next);
-	ct_sync_add(&next, now);
+	ct_sync_add(&next, now, dated);
 	/* Pairs with the acquire fence in ct_shared_sync_copy(): a reader that sees new bytes in
 	 * the other slot sees the version that put this one in force. */
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -681,11 +715,12 @@ void ct_shared_sync_add(struct ct_shared_sync *shared, const struct ct_clock_rea
 	__atomic_store_n(&shared->version, version + 1, __ATOMIC_RELEASE);
 }
 
-void ct_shared_sync_update(struct ct_shared_sync *shared)
+void ct_shared_sync_update(struct ct_shared_sync *shared, uint64_t dated)
 {
-	struct ct_clock_reading now = sync_read_clock(&shared->slot[shared->version % 2]);
+	struct ct_clock_reading now =
+		ct_clock_read(sync_source(&shared->slot[shared->version % 2]));
 
-	ct_shared_sync_add(shared, &now);
+	ct_shared_sync_add(shared, &now, dated);
 }
 
 void ct_shared_sync_copy(const struct ct_shared_sync *shared, struct ct_sync *out)

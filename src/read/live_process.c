@@ -120,7 +120,7 @@ static void session_take_sync(struct ct_live_process *process, const struct ct_s
 	if (sync->epoch_count == 1 && sync->point_count == 1 &&
 	    sync->latest.ticks == sync->points[0].ticks &&
 	    sync->source == (uint32_t)ct_clock_source())
-		ct_sync_update(sync);
+		ct_sync_update(sync, 0);
 }
 
 static void report_process(const struct ct_live_process *process,

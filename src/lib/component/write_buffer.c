@@ -35,7 +35,7 @@ static void capture_start(struct capture *capture, uint32_t component)
 {
 	*capture = (struct capture){ .component = component };
 	ct_shared_sync_copy(&ct_process.session.head->sync, &capture->sync);
-	ct_sync_update(&capture->sync);
+	ct_sync_update(&capture->sync, 0);
 	capture->now = ct_clock_ticks();
 }
 

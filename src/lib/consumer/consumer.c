@@ -568,12 +568,14 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush,
 	bool flight;
 
 	if (consumer->source.sync != NULL)
-		ct_sync_update(consumer->source.sync);
+		ct_sync_update(consumer->source.sync, consumer->dated);
 	else if (!consumer->source.recovering)
-		ct_shared_sync_update(&consumer->source.session->head->sync);
+		ct_shared_sync_update(&consumer->source.session->head->sync, consumer->dated);
 	ct_ownership_take(consumer);
 	ct_ownership_give_to_writers(consumer);
 	take_limits(consumer);
+	consumer->dated = consumer->source.sync != NULL ? ct_sync_now(consumer->source.sync)
+							: ct_clock_ticks();
 	/* Loaded after the limits: a pass that sees the event that pulled the trigger sees the
 	 * trigger too, and delivers the history first. */
 	wanted = __atomic_load_n(consumer->source.flight_wanted, __ATOMIC_ACQUIRE);

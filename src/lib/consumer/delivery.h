@@ -283,6 +283,7 @@ struct ct_consumer {
 	uint64_t undeliverable;         /* events whose destination ended with the process */
 	uint64_t written;               /* events that destinations accepted: once for each */
 	uint64_t limits[CT_RING_LIMIT]; /* their heads when this pass began */
+	uint64_t dated;                 /* ticks after these were read: no event is later */
 	/* damage before this position is counted already; every destination meets it */
 	uint64_t damaged_to[CT_RING_LIMIT];
 };

@@ -163,7 +163,7 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	process->is_unopened = 1;
-	ct_shared_sync_update(&process->session.head->sync);
+	ct_shared_sync_update(&process->session.head->sync, 0);
 	ct_consumer_thread_start(process, run_directory);
 	start_control(process);
 	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for

@@ -68,7 +68,7 @@ static void put(struct maker *m, const struct message *message)
 					 m->thread_buffers[message->ring].bias,
 				 __ATOMIC_RELEASE);
 	}
-	ct_shared_sync_update(&m->session.head->sync);
+	ct_shared_sync_update(&m->session.head->sync, 0);
 }
 
 static void add_ring(struct maker *m)

@@ -117,7 +117,7 @@ static void two_rings(struct maker *m)
 	m->rings[0].head->consumed = 1;
 	for (unsigned i = 0; i < 100; i++)
 		(void)put(m, i % 2, 1, i);
-	ct_shared_sync_update(&m->session.head->sync);
+	ct_shared_sync_update(&m->session.head->sync, 0);
 }
 
 static void undelivered_events_of_a_dead_process(void **state)
@@ -154,16 +154,16 @@ static void a_clock_set_back(struct maker *m)
 	make_ring(m, 0, CT_OVERFLOW_BLOCK);
 	for (unsigned i = 0; i < 100; i++) {
 		if (i == 50) {
-			ct_shared_sync_update(&m->session.head->sync);
+			ct_shared_sync_update(&m->session.head->sync, 0);
 			now = ct_clock_read(ct_clock_source());
 			now.wall_ns -= STEP_BACK_NS;
-			ct_shared_sync_add(&m->session.head->sync, &now);
+			ct_shared_sync_add(&m->session.head->sync, &now, 0);
 		}
 		(void)put(m, 0, 1, i);
 	}
 	now = ct_clock_read(ct_clock_source());
 	now.wall_ns -= STEP_BACK_NS;
-	ct_shared_sync_add(&m->session.head->sync, &now);
+	ct_shared_sync_add(&m->session.head->sync, &now, 0);
 }
 
 static void a_step_of_the_clock_is_reported_and_dates_are_the_clock_s(void **state)
@@ -340,7 +340,7 @@ static void large_rings(struct maker *m)
 	}
 	for (unsigned i = 0; i < 2 * CT_COUNT(sizes); i++)
 		put_sized(m, i % 2, i, sizes[i / 2]);
-	ct_shared_sync_update(&m->session.head->sync);
+	ct_shared_sync_update(&m->session.head->sync, 0);
 }
 
 static void a_ring_is_the_same_through_a_window(void **state)
