@@ -1,8 +1,9 @@
-      *> bench_cobol.cbl - the COBOL side of the benchmark: traces A in a
-      *> loop.  Called by peer_ctrace.c, a batch a call.
+      *> bench_cobol.cbl - the COBOL side of the benchmark: traces A, or T,
+      *> in a loop.  Called by peer_ctrace.c, a batch a call.
       *>
       *>    by reference way    1: by handle, 2: by name, 3: an empty C
-      *>                        routine in place of CBL_CTF_TRACE
+      *>                        routine in place of CBL_CTF_TRACE,
+      *>                        4: T by handle
       *>    by reference count  how many times
       *>
       *> Copyright The ctrace authors.
@@ -17,6 +18,7 @@
        01 component-id         pic x(10) value "BENCH.CBL ".
        01 flags                pic x(4) comp-5.
        01 trace-event          cblt-trc-event.
+       01 text-event           cblt-trc-event.
        01 trace-event-lengths  pic x(4) comp-5 occurs 2.
        01 trace-event-pointers pointer occurs 2.
        01 trace-event-types    pic x(4) comp-5 occurs 2.
@@ -57,6 +59,15 @@
                                               by reference trace-event
                                         returning status-code
                end-perform
+           when 4
+               move 0 to flags
+               perform varying i from 0 by 1 until i >= event-count
+                   perform next-text
+                   call "CBL_CTF_TRACE" using by value flags
+                                              by reference tracer-handle
+                                              by reference text-event
+                                        returning status-code
+               end-perform
            when other
                move 0 to flags
                perform varying i from 0 by 1 until i >= event-count
@@ -95,6 +106,15 @@
        move length of trace-info to trace-event-lengths(2)
        move 78-TRACE-EVENT-TYPE-TEXT to trace-event-types(2)
        set trace-event-pointers(2) to address of trace-info
+       move trace-event to text-event
+       move 3 to cblte-trcevt-event-id of text-event
+       move 1 to cblte-trcevt-data-count of text-event
+       set cblte-trcevt-event-len of text-event to
+           address of trace-event-lengths(2)
+       set cblte-trcevt-event-type of text-event to
+           address of trace-event-types(2)
+       set cblte-trcevt-event-data of text-event to
+           address of trace-event-pointers(2)
        call "CBL_CTF_TRACER_GET" using by value 0
                                        by reference component-id
                                        by reference tracer-handle

@@ -40,6 +40,12 @@ static void BENCH_NOINLINE batch_b(uint32_t count)
 	BENCH_TRACE_B(&tracer, i);
 }
 
+static void BENCH_NOINLINE batch_t(uint32_t count)
+{
+	BENCH_LOOP(i, count)
+	BENCH_TRACE_T(&tracer, i);
+}
+
 static void BENCH_NOINLINE batch_off(uint32_t count)
 {
 	BENCH_LOOP(i, count)
@@ -113,18 +119,19 @@ _Static_assert(sizeof(struct packed_event) == 44, "the COBOL group has no paddin
 static cbl_x4_comp5_t handle;
 static const cobuns8_t cbl_name[] = "BENCH.CBL ";
 
-/* A, as a COBOL program would pass it. */
-static inline void trace_cbl(uint32_t flags, const void *component_id, uint32_t count)
+/* The last `items` of A's two, as a COBOL program would pass them: A, or T. */
+static inline void trace_cbl(uint32_t flags, const void *component_id, uint32_t items,
+			     uint32_t count)
 {
 	const uint32_t lengths[2] = { sizeof(uint32_t), BENCH_A_TEXT };
 	const uint32_t types[2] = { TRACE_EVENT_TYPE_COMP5, TRACE_EVENT_TYPE_TEXT };
 	const void *data[2];
-	struct packed_event event = { .event_id = 1,
+	struct packed_event event = { .event_id = items == 1 ? 3 : 1,
 				      .level = CTRACE_INFO,
-				      .data_count = 2,
-				      .event_len = lengths,
-				      .event_type = types,
-				      .event_data = data };
+				      .data_count = items,
+				      .event_len = lengths + 2 - items,
+				      .event_type = types + 2 - items,
+				      .event_data = data + 2 - items };
 
 	BENCH_LOOP(i, count)
 	{
@@ -139,12 +146,22 @@ static inline void trace_cbl(uint32_t flags, const void *component_id, uint32_t 
 
 static void BENCH_NOINLINE batch_cbl_handle(uint32_t count)
 {
-	trace_cbl(0, &handle, count);
+	trace_cbl(0, &handle, 2, count);
+}
+
+static void BENCH_NOINLINE batch_cbl_handle_t(uint32_t count)
+{
+	trace_cbl(0, &handle, 1, count);
 }
 
 static void BENCH_NOINLINE batch_cbl_name(uint32_t count)
 {
-	trace_cbl(CTF_FLAG_COMPID_STRING, cbl_name, count);
+	trace_cbl(CTF_FLAG_COMPID_STRING, cbl_name, 2, count);
+}
+
+static void BENCH_NOINLINE batch_cbl_name_t(uint32_t count)
+{
+	trace_cbl(CTF_FLAG_COMPID_STRING, cbl_name, 1, count);
 }
 
 /* ---- from COBOL */
@@ -189,6 +206,11 @@ static void BENCH_NOINLINE batch_cobol_handle(uint32_t count)
 static void BENCH_NOINLINE batch_cobol_name(uint32_t count)
 {
 	call_cobol(2, count);
+}
+
+static void BENCH_NOINLINE batch_cobol_handle_t(uint32_t count)
+{
+	call_cobol(4, count);
 }
 
 static void BENCH_NOINLINE batch_cobol_nothing(uint32_t count)
@@ -270,16 +292,20 @@ static uint64_t ctrace_delivered(uint64_t made)
 static const struct bench_case cases[] = {
 	{ "a", batch_a, true },
 	{ "b", batch_b, true },
+	{ "t", batch_t, true },
 	{ "off", batch_off, false },
 	{ "entry", batch_entry, true },
 	{ "entry_own", batch_entry_own, true },
 	{ "entry_off", batch_entry_off, false },
 	{ "cbl_handle", batch_cbl_handle, true },
 	{ "cbl_name", batch_cbl_name, true },
+	{ "cbl_handle_t", batch_cbl_handle_t, true },
+	{ "cbl_name_t", batch_cbl_name_t, true },
 #ifdef BENCH_COBOL
 	{ "cobol_nothing", batch_cobol_nothing, false },
 	{ "cobol_handle", batch_cobol_handle, true },
 	{ "cobol_name", batch_cobol_name, true },
+	{ "cobol_handle_t", batch_cobol_handle_t, true },
 #endif
 };
 

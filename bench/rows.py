@@ -100,6 +100,7 @@ def specs(threads, crowds):
         of_call("rdtsc", "a reading of the clock (rdtsc)", ""),
         of_call("a", "A: u32, text of 10", "direct", 1.3),
         of_call("b", "B: u32, u64, i64, text of 32", "direct", 1.3),
+        of_call("t", "T: text of 10", ""),
         of_call("off", "A, disabled", "direct", 1.2, 2),
         of_call("two", "A on two threads at once", "call.a", 1.3),
         of_call("entry", "ctrace_entry, 32 bytes", "call.a", 1.5),
@@ -107,9 +108,12 @@ def specs(threads, crowds):
         of_call("entry_off", "the same, disabled", "call.off", 1.2, 2),
         of_call("cbl_handle", "A, CBL_CTF_TRACE by handle, from C", "call.a", 3),
         of_call("cbl_name", "A, CBL_CTF_TRACE by name, from C", "call.a"),
+        of_call("cbl_handle_t", "T, CBL_CTF_TRACE by handle, from C", "call.t", 1.5),
+        of_call("cbl_name_t", "T, CBL_CTF_TRACE by name, from C", "call.t", 2),
         of_call("cobol_nothing", "COBOL: a CALL that does nothing", ""),
         of_call("cobol_handle", "A, CBL_CTF_TRACE by handle, from COBOL", "call.cobol_nothing"),
         of_call("cobol_name", "A, CBL_CTF_TRACE by name, from COBOL", "call.cobol_nothing"),
+        of_call("cobol_handle_t", "T, CBL_CTF_TRACE by handle, from COBOL", "call.cobol_nothing", 2),
         Spec("One call alone", "A: median", "ns", "alone.a", "ns"),
         Spec("One call alone", "A: p99", "ns", "alone.a", "p99_ns"),
         Spec("One call alone", "A: p99.9", "ns", "alone.a", "p999_ns"),
@@ -122,6 +126,9 @@ def specs(threads, crowds):
         of_steps("entry", "ctrace_entry", 48),
         of_steps("entry_own", "the same, with a buffer of its own", 48),
         of_steps("entry_off", "the same, disabled", 7),
+        of_steps("cbl_handle_t", "T, CBL_CTF_TRACE by handle", 135),
+        of_steps("cbl_name_t", "T, CBL_CTF_TRACE by name", 225),
+        of_steps("cobol_handle_t", "T, CBL_CTF_TRACE by handle, from COBOL", 370),
         of_steps("cbl_handle", "CBL_CTF_TRACE by handle", 225),
         of_steps("cbl_name", "CBL_CTF_TRACE by name", 312),
         of_steps("cobol_handle", "CBL_CTF_TRACE by handle, from COBOL", 455),
@@ -178,7 +185,7 @@ def make_row(spec, results, titles):
 def measured_rows(results, threads, crowds):
     every = specs(threads, crowds)
     titles = {spec.measure: spec.title.split(",")[0].split(":")[0] for spec in every}
-    titles |= {"call.off": "A, disabled", "call.cobol_nothing": "an empty CALL", "crowd.0": "beside none", "call.a": "A"}
+    titles |= {"call.off": "A, disabled", "call.cobol_nothing": "an empty CALL", "crowd.0": "beside none", "call.a": "A", "call.t": "T"}
     return [make_row(spec, results, titles) for spec in every if spec.measure in results]
 
 

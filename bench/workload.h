@@ -1,8 +1,9 @@
 /*
- * workload.h - A and B, the events that every measured tracer records.
+ * workload.h - A and B, the events that every measured tracer records, and T.
  *
  *     A    u32, text of 10 bytes
  *     B    u32, u64, i64, text of 32 bytes
+ *     T    text of 10 bytes; by ctrace alone, beside CBL_CTF_TRACE of the same
  *
  * The values change from event to event, and are chosen in the same way for all, so that what
  * differs is the tracer.
@@ -47,11 +48,13 @@ static inline int64_t bench_delta(uint32_t i)
 	return -(int64_t)i;
 }
 
-/* The same two through ctrace. */
+/* The same through ctrace. */
 #define BENCH_TRACE_A(tracer, i) \
 	CTRACE(tracer, CTRACE_INFO, 1, CTRACE_U32(i), CTRACE_TEXT(bench_text(i), BENCH_A_TEXT))
 #define BENCH_TRACE_B(tracer, i) \
 	CTRACE(tracer, CTRACE_INFO, 2, CTRACE_U32(i), CTRACE_U64(bench_wide(i)), \
 	       CTRACE_I64(bench_delta(i)), CTRACE_TEXT(bench_text(i), BENCH_B_TEXT))
+#define BENCH_TRACE_T(tracer, i) \
+	CTRACE(tracer, CTRACE_INFO, 3, CTRACE_TEXT(bench_text(i), BENCH_A_TEXT))
 
 #endif
