@@ -41,4 +41,24 @@ report.check('the file format is written out: Common Trace Format', # its own si
              find(r'(?<!/\* )\bCTF[- ]?(1\.8|2\.0|trace format|file format|format|metadata|packets?|streams?|TSDL|readers?|writers?|viewers?)\b', prose, False, re.I))
 report.check('nothing is promised for later',
              find(r'\b(TO' r'DO|FIX' r'ME|XX' r'X|HA' r'CK)\b', prose + project.files('tests', 'scripts', 'Makefile', 'meson.build', ext=('.c', '.h', '.sh', '.py', '.build', 'run', 'Makefile')), False))
+
+
+# Samples show what is printed; tables, pictures, comments and macros of manual pages take one line each.
+def wide(path):
+    is_sample = False
+    for number, line in enumerate(project.text(path).split('\n'), 1):
+        if line.startswith('```'):
+            is_sample = not is_sample
+        elif re.match(r'\.Bd\b(?! -(filled|ragged))', line):
+            is_sample = True
+        elif line.startswith('.Ed'):
+            is_sample = False
+        if len(line) > 100 and not is_sample and not line.startswith(('|', '    ', '![', '<!--', '.')):
+            yield f'{path}:{number}: {len(line)}'
+
+
+texts = project.files('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'docs', 'bench', 'src', ext=('.md',))
+texts += [path for path in project.files('man') if path[-1].isdigit()]
+report.check('no line of documents and manual pages has more than 100 columns',
+             [line for path in texts for line in wide(path)] + ([] if len(texts) > 50 else [f'only {len(texts)} files are found']))
 report.end()
