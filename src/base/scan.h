@@ -1,11 +1,12 @@
 /*
  * base/scan.h - reads text that people write as keywords: KEY, KEY(value), KEY=(a, b), 'any text'.
  *
- *     scan.c      blanks, words, quotations, parentheses; lines and columns; what is wrong
- *     operands.c  a table of keywords, each with what may follow it
+ * Blanks, words, quotations and parentheses; lines and columns; diagnostics; tables of keywords.
+ * The grammars are elsewhere: members in lib/control/, the operator's lines in operator/, IPCS's
+ * subcommands in print/ipcs/.
  *
  * The text may be any bytes and need not be terminated: a NUL is a character of a word, and nothing
- * is read past the end.  Pure; any thread.  libctrace.so uses scan.c alone.
+ * is read past the end.  Pure; any thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

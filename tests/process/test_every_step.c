@@ -23,22 +23,38 @@ static struct ctrace_tracer tracer = CTRACE_TRACER("stepped");
 
 enum { EVENTS_BEFORE, CALL_RETURNED };
 
+/* One call site, which knows its class after the first event. */
+static __attribute__((noinline)) void trace_number(uint64_t number)
+{
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(number), CTRACE_TEXT("0123456789", 10));
+}
+
+static __attribute__((noinline)) void trace_number_elsewhere(uint64_t number)
+{
+	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(number), CTRACE_TEXT("0123456789", 10));
+}
+
 static void trace_numbers(uint64_t from, uint64_t to)
 {
 	for (uint64_t i = from; i <= to; i++)
-		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i), CTRACE_TEXT("0123456789", 10));
+		trace_number(i);
 }
 
 /* The call under the knife: event number EVENTS_BEFORE + 1. */
-static void be_stepped_through(void)
+static void be_stepped_through_in(void (*trace)(uint64_t number))
 {
 	uint64_t next = shared->number[EVENTS_BEFORE] + 1;
 
 	REQUIRE(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
 	REQUIRE(raise(SIGSTOP) == 0);
-	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(next), CTRACE_TEXT("0123456789", 10));
+	trace(next);
 	__atomic_store_n(&shared->number[CALL_RETURNED], 1, __ATOMIC_RELEASE);
 	REQUIRE(raise(SIGSTOP) == 0);
+}
+
+static void be_stepped_through(void)
+{
+	be_stepped_through_in(trace_number);
 }
 
 static void first_event(void)
@@ -52,6 +68,13 @@ static void inline_event(void)
 	trace_numbers(1, 3);
 	shared->number[EVENTS_BEFORE] = 3;
 	be_stepped_through();
+}
+
+static void first_event_of_a_site(void)
+{
+	trace_numbers(1, 3);
+	shared->number[EVENTS_BEFORE] = 3;
+	be_stepped_through_in(trace_number_elsewhere);
 }
 
 /* The short way of the COBOL-callable routine. */
@@ -117,16 +140,31 @@ static void be_stepped_through_at_the_end(void)
 	be_stepped_through();
 }
 
+/* A step is a switch to the child and one back, which take much longer from one processor to
+ * another.  The child's other threads stay where they are. */
+static void step_on_this_processor(pid_t pid)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((unsigned)sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(pid, sizeof one, &one), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+}
+
 /* Kills the child after `steps` instructions, or when the call has returned.  True when it had. */
 static bool kill_after_steps(void (*body)(void), uint64_t steps)
 {
+	cpu_set_t all;
 	int status;
 	pid_t pid;
 
 	memset(shared, 0, sizeof *shared);
+	assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
 	pid = scenario_start(body);
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	assert_true(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
+	step_on_this_processor(pid);
 	for (uint64_t i = 0; i < steps; i++) {
 		assert_int_equal(ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -134,6 +172,7 @@ static bool kill_after_steps(void (*body)(void), uint64_t steps)
 		if (WSTOPSIG(status) == SIGSTOP)
 			break;
 	}
+	assert_int_equal(sched_setaffinity(0, sizeof all, &all), 0);
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	do
 		assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -193,6 +232,13 @@ static void every_instruction_of_an_inline_call(void **state)
 	assert_true(step_through(LINES_CONFIG, inline_event, stride(1), false) > 40);
 }
 
+/* The site looks its class up. */
+static void the_first_event_of_a_site(void **state)
+{
+	(void)state;
+	assert_true(step_through(LINES_CONFIG, first_event_of_a_site, stride(5), false) > 40);
+}
+
 static void an_event_of_cobol(void **state)
 {
 	(void)state;
@@ -209,7 +255,7 @@ static void a_call_that_wraps(void **state)
 {
 	(void)state;
 	assert_true(step_through(LINES_CONFIG "ctrace.buffer = 32K\n",
-				 be_stepped_through_at_the_end, stride(3), false) > 20);
+				 be_stepped_through_at_the_end, stride(7), false) > 20);
 }
 
 /* Nothing is written before 64 KiB wait (FLUSHEVERY=0), and the ring of 32 KiB is full. */
@@ -231,6 +277,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_instruction_of_an_inline_call),
+		cmocka_unit_test(the_first_event_of_a_site),
 		cmocka_unit_test(an_event_of_cobol),
 		cmocka_unit_test(a_call_that_wakes_the_consumer_thread),
 		cmocka_unit_test(a_call_that_wraps),

@@ -1,8 +1,9 @@
 /*
- * apply.c - carries out commands, and the table of all commands.
+ * apply.c - the one place where settings take effect, from a file, a call or an operator, and the
+ * table of all settings.
  *
- * Two kinds take effect in directories above this one: TRACE CT in lib/component/command.c; FLUSH,
- * ROTATE and RELOAD in lib/start/operate.c.
+ * What is no setting has its own one place in a directory above this one: TRACE CT in
+ * lib/component/command.c, and FLUSH, ROTATE and RELOAD in lib/start/operate.c.
  *
  * Any thread may come here, never a signal handler.  A change of destinations or of an emitter's
  * properties stops the consumer meanwhile, so that events committed before it still use the old
