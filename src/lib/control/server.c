@@ -407,6 +407,16 @@ static void round_serve_watches(const struct round *round, uint32_t life)
 	}
 }
 
+/* thread_end() leaves the pair to this thread.  It may not have sent its byte yet when something
+ * else ended the poll(). */
+static void round_close_wake(struct round *round)
+{
+	server_lock();
+	for (int i = 0; i < 2; i++)
+		ct_os_close_file(&round->wake[i], &round->wake_id[i]);
+	server_unlock();
+}
+
 static void *server_run(void *argument)
 {
 	uint32_t life = (uint32_t)(uintptr_t)argument;
@@ -420,8 +430,7 @@ static void *server_run(void *argument)
 		thread_rest(RESTING_IN_POLL(life));
 		round_wait(&round);
 		if (!thread_rise(RESTING_IN_POLL(life))) {
-			for (int i = 0; i < 2; i++)
-				ct_os_close_file(&round.wake[i], &round.wake_id[i]);
+			round_close_wake(&round);
 			return NULL;
 		}
 		wake_clear(&round.fds[POLL_WAKE]);
@@ -523,8 +532,8 @@ static void thread_end(void)
 	was_in_poll = thread_rise(RESTING_IN_POLL(server.life));
 	if (was_in_poll) {
 		/* The thread may be just before poll(), and the number of a closed descriptor be
-		 * another file's by then.  So this pair stays open until the thread has seen the
-		 * byte, and closes it. */
+		 * another file's by then.  So this pair stays open until the thread closes it,
+		 * under the lock. */
 		thread_wake();
 		server.wake[WAKE_READ] = server.wake[WAKE_WRITE] = -1;
 	}

@@ -120,6 +120,9 @@ static enum ctrace_status open_file(struct textfile *text)
 		load_seen(text);
 	if (status == CTRACE_OK)
 		return CTRACE_OK;
+	/* The file is there, perhaps with lines behind the place, and may be looked at later. */
+	if (status == CTRACE_OS_ERROR || status == CTRACE_NOT_ENOUGH_MEMORY)
+		return status;
 	return ct_text_file_create(&text->file, context,
 				   text->sharing == CT_TEXT_GENERATION
 					   ? ct_file_generation_first(context, &ct_emit_textfile)

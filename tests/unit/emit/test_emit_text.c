@@ -456,6 +456,29 @@ static void recovery_cuts_and_continues(void **state)
 	assert_place(fixture, LOG, 1);
 }
 
+/* Its last lines are not committed, and would be there twice if it were opened at its end. */
+static void recovery_waits_for_a_file_that_cannot_be_looked_at(void **state)
+{
+	struct fixture *fixture = *state;
+	struct ctrace_place committed;
+
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 0, 3), CTRACE_OK);
+	committed = fixture->place;
+	assert_int_equal(fixture_write(fixture, 3, 4), CTRACE_OK);
+	fixture_close(fixture);
+
+	fixture->place = committed;
+	fixture->context.recovering = true;
+	ct_os_fail(CT_OS_STAT, 0, 1, EIO);
+	assert_int_equal(fixture_open(fixture), CTRACE_OS_ERROR);
+	ct_os_fail(CT_OS_STAT, 0, 1, ENOMEM);
+	assert_int_equal(fixture_open(fixture), CTRACE_NOT_ENOUGH_MEMORY);
+	assert_int_equal(fixture_open(fixture), CTRACE_OK);
+	assert_int_equal(fixture_write(fixture, 3, 4), CTRACE_OK);
+	assert_int_equal(fixture_check_events(fixture, LOG, 0), 7);
+}
+
 /* Only the opening was committed: the first batch is cut off with its header, what was there before
  * stays. */
 static void recovery_from_the_opening(void **state)
@@ -1220,6 +1243,7 @@ int test_emit_text(void)
 		WITH_FIXTURE(removed_and_replaced_files),
 		WITH_FIXTURE(works_again_when_the_directory_is_back),
 		WITH_FIXTURE(recovery_cuts_and_continues),
+		WITH_FIXTURE(recovery_waits_for_a_file_that_cannot_be_looked_at),
 		WITH_FIXTURE(recovery_from_the_opening),
 		WITH_FIXTURE(recovery_over_a_turn_of_generations),
 		WITH_FIXTURE(rotating_turns_generations),
