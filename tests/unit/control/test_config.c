@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -510,6 +511,42 @@ static void program_of_cobcrun_is_behind_its_options(void **state)
 	assert_string_equal(TRIGGERED("run", "-M\0prog"), "-M");
 }
 
+static enum ct_property_finding check_property(const char *emitter, const char *property,
+					       const char *value)
+{
+	const struct ct_command one = {
+		.verb = CT_VERB_EMITTER_PROPERTY,
+		.emitter = { emitter, strlen(emitter) },
+		.property = { property, strlen(property) },
+		.value = { value, strlen(value) },
+	};
+
+	memset(&diagnostic, 0, sizeof diagnostic);
+	return ct_config_check_property(&one, &diagnostic);
+}
+
+static void a_property_is_checked_where_it_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(check_property("TEXTFILE", "MAXGENERATION", "3"), CT_PROPERTY_GOOD);
+	assert_int_equal(check_property("textfile", "maxgeneration", "many"), CT_PROPERTY_WRONG);
+	assert_int_equal(diagnostic.column, 1);
+	assert_true(diagnostic.message[0] != '\0' && diagnostic.expected[0] != '\0');
+	assert_int_equal(check_property("TEXTFILE", "NONESUCH", "many"), CT_PROPERTY_GOOD);
+	assert_int_equal(check_property("NONESUCH", "MAXGENERATION", "many"), CT_PROPERTY_GOOD);
+}
+
+static void a_file_that_is_not_read_has_a_reason(void **state)
+{
+	char buffer[CT_CONFIG_UNREAD];
+
+	(void)state;
+	assert_string_equal(ct_config_unread(EFBIG, buffer),
+			    "it is larger than a configuration can be");
+	assert_string_equal(ct_config_unread(EINVAL, buffer), "it is no file");
+	assert_string_equal(ct_config_unread(EACCES, buffer), "Permission denied");
+}
+
 int test_config(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -530,6 +567,8 @@ int test_config(void)
 		cmocka_unit_test(program_of_cobcrun_is_behind_its_options),
 		cmocka_unit_test(encoding_is_a_property_of_three_emitters),
 		cmocka_unit_test(another_application_resets_and_stops),
+		cmocka_unit_test(a_property_is_checked_where_it_is_known),
+		cmocka_unit_test(a_file_that_is_not_read_has_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

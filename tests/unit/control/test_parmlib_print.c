@@ -61,11 +61,27 @@ static void printed_sizes(void **state)
 	ct_buf_fini(&out);
 }
 
+static void printed_paths(void **state)
+{
+	struct ct_sub_path path = { 0 };
+	struct ct_buf out;
+
+	(void)state;
+	ct_buf_init(&out);
+	ct_sub_print(&path, &out);
+	assert_int_equal(out.size, 0);
+	parse("TRACEOPTS SUB(A.'b_'.ASID(1f).JOBNAME(job))");
+	ct_sub_print(&request(0)->sub, &out);
+	assert_string_equal(ct_buf_text(&out), "A.'b_'.ASID(1F).JOBNAME(JOB)");
+	ct_buf_fini(&out);
+}
+
 int test_parmlib_print(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(printed),
 		cmocka_unit_test(printed_sizes),
+		cmocka_unit_test(printed_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, member_free);

@@ -251,6 +251,62 @@ static void lists_twice(void **state)
 	ct_parmlib_fini(&bad);
 }
 
+/* As the operator's replies do, which have a syntax of their own round them. */
+static void values_are_taken_one_by_one(void **state)
+{
+	static const char text[] = "1F PAYROLL CTW disconnect 10000 NINECHARS TOOLONGW";
+	struct ct_trace_request trace = { 0 };
+	const struct ct_parmlib one = { .requests = &trace, .count = 1 };
+	struct ct_diagnostic first = { 0 };
+	struct ct_parser parser;
+
+	(void)state;
+	ct_parser_start(&parser, text, sizeof text - 1, "the reply");
+	parser.out = (void *)(uintptr_t)&one;
+	parser.first = &first;
+	ct_take_asid(&parser, (struct ct_span){ text, 2 });
+	ct_take_jobname(&parser, (struct ct_span){ text + 3, 7 });
+	ct_take_wtr(&parser, (struct ct_span){ text + 11, 3 });
+	assert_false(parser.has_failed);
+	assert_int_equal(trace.asid_count, 1);
+	assert_int_equal(trace.asid[0], 0x1F);
+	assert_int_equal(trace.jobname_count, 1);
+	assert_string_equal(trace.jobname[0], "PAYROLL");
+	assert_string_equal(trace.writer, "CTW");
+	assert_false(trace.disconnect);
+	ct_take_wtr(&parser, (struct ct_span){ text + 15, 10 });
+	assert_true(trace.disconnect && !parser.has_failed);
+
+	ct_take_asid(&parser, (struct ct_span){ text + 26, 5 });
+	assert_true(parser.has_failed);
+	assert_int_equal(first.column, 27);
+	parser.has_failed = false;
+	ct_take_jobname(&parser, (struct ct_span){ text + 32, 9 });
+	assert_true(parser.has_failed);
+	parser.has_failed = false;
+	ct_take_wtr(&parser, (struct ct_span){ text + 42, 8 });
+	assert_true(parser.has_failed);
+}
+
+static void a_value_without_a_reason_is_not_diagnosed(void **state)
+{
+	static const char text[] = "ON X";
+	struct ct_diagnostic first = { 0 };
+	struct ct_parser parser;
+
+	(void)state;
+	ct_parser_start(&parser, text, sizeof text - 1, "the reply");
+	parser.first = &first;
+	ct_diagnose_value(&parser, (struct ct_span){ text + 3, 1 }, 0);
+	assert_false(parser.has_failed);
+	ct_diagnose_value(&parser, (struct ct_span){ text + 3, 1 }, CTRACE_RSN_BUFSIZE_UNIT);
+	assert_true(parser.has_failed);
+	assert_int_equal(parser.code, CTRACE_RSN_BUFSIZE_UNIT);
+	assert_int_equal(first.code, CTRACE_RSN_BUFSIZE_UNIT);
+	assert_int_equal(first.column, 4);
+	assert_true(first.expected[0] != '\0');
+}
+
 int test_parmlib_values(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +319,8 @@ int test_parmlib_values(void)
 		cmocka_unit_test(options_too_long),
 		cmocka_unit_test(path_without_end),
 		cmocka_unit_test(lists_twice),
+		cmocka_unit_test(values_are_taken_one_by_one),
+		cmocka_unit_test(a_value_without_a_reason_is_not_diagnosed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, member_free);
