@@ -909,6 +909,25 @@ static void a_line_ends_at_the_next_point_and_where_the_clock_was_set(void **sta
 	assert_true(ct_sync_line_end(&none, 12345) == UINT64_MAX);
 }
 
+/* Also when the process's own source is the other. */
+static void now_is_read_from_the_source_of_the_points(void **state)
+{
+	static const enum ct_clock_source sources[] = { CT_CLOCK_MONOTONIC, CT_CLOCK_TSC };
+	struct ct_clock_reading reading;
+	struct ct_sync sync;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(sources); i++) {
+		uint64_t before, now;
+
+		reading = ct_clock_read(sources[i]);
+		ct_sync_begin(&sync, sources[i], &reading);
+		before = ct_clock_ticks_of(sources[i]);
+		now = ct_sync_now(&sync);
+		assert_in_range(now, before, ct_clock_ticks_of(sources[i]));
+	}
+}
+
 int test_sync(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -942,6 +961,7 @@ int test_sync(void)
 		cmocka_unit_test(a_copy_is_consistent_while_the_writer_goes_on),
 		cmocka_unit_test(a_writer_in_the_middle_hides_nothing_from_a_reader),
 		cmocka_unit_test(what_a_dead_writer_left_half_made_is_written_over),
+		cmocka_unit_test(now_is_read_from_the_source_of_the_points),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

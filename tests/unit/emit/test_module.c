@@ -113,6 +113,20 @@ static void found_by_name(void **state)
 	assert_non_null(ct_module_find("FOUR", NULL));
 }
 
+/* For a module that is no emitter: what it offers is looked up in it. */
+static void opened_by_name(void **state)
+{
+	void *handle;
+
+	(void)state;
+	build("good", "opened", "OPENED", GOOD);
+	search_in("good");
+	handle = ct_module_open("opened");
+	assert_non_null(handle);
+	assert_non_null(dlsym(handle, "ctrace_emitter"));
+	assert_null(ct_module_open("closed"));
+}
+
 static void names_that_are_no_names(void **state)
 {
 	(void)state;
@@ -315,6 +329,7 @@ int test_module(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(found_by_name),
+		cmocka_unit_test(opened_by_name),
 		cmocka_unit_test(names_that_are_no_names),
 		cmocka_unit_test(lists_of_directories),
 		cmocka_unit_test(only_absolute_directories),

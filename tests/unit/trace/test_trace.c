@@ -815,6 +815,55 @@ static void failing_output_is_reported_and_loses_nothing(void **state)
 	assert_lines(0, 3);
 }
 
+static void make_classes(void)
+{
+	const struct ctrace_item items[2] = { CTRACE_U32(1), CTRACE_TEXT("ab", 2) };
+	const struct ctrace_item others[2] = { CTRACE_U32(2), CTRACE_TEXT("cd", 2) };
+	struct ctrace_item many[CT_CLASS_MAX_ITEMS + 1];
+	struct ct_event_head head = { .event_id = 7, .level = CTRACE_INFO };
+	uint32_t class, of_one;
+
+	CHILD_CHECK(emit(0) == CTRACE_OK); /* component 0 is there */
+	class = ct_trace_class(&head, items, 2);
+	CHILD_CHECK(class >= CT_CLASS_FIRST);
+	CHILD_CHECK(ct_trace_class(&head, others, 2) == class);
+	of_one = ct_trace_class(&head, items, 1);
+	CHILD_CHECK(of_one >= CT_CLASS_FIRST && of_one != class);
+	head.event_id = 8;
+	CHILD_CHECK(ct_trace_class(&head, items, 2) != class);
+	for (size_t i = 0; i < CT_COUNT(many); i++)
+		many[i] = items[0];
+	CHILD_CHECK(ct_trace_class(&head, many, CT_COUNT(many)) == CT_CLASS_ANY);
+}
+
+static void events_of_one_shape_have_one_class(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(make_classes), 0);
+}
+
+static void count_lost(void)
+{
+	const struct ct_session_head *head;
+
+	ct_trace_count_lost(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE); /* there is no session yet */
+	CHILD_CHECK(ct_process.lost_unattached[CTRACE_LOSS_CLOSED] == 1);
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	head = ct_process.session.head;
+	ct_trace_count_lost(CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
+	CHILD_CHECK(head->lost[CTRACE_LOSS_NO_RING] == 1);
+	CHILD_CHECK(head->lost_to_all[CTRACE_LOSS_NO_RING] == 1);
+	ct_trace_count_lost(CTRACE_LOSS_NO_RING, 0);
+	CHILD_CHECK(head->lost[CTRACE_LOSS_NO_RING] == 2);
+	CHILD_CHECK(head->lost_to_all[CTRACE_LOSS_NO_RING] == 1);
+}
+
+static void a_lost_event_is_counted_for_whom_it_was_meant(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(count_lost), 0);
+}
+
 int test_trace(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -877,6 +926,10 @@ int test_trace(void)
 		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_output_is_reported_and_loses_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(events_of_one_shape_have_one_class, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_lost_event_is_counted_for_whom_it_was_meant,
 						fixture_setup, fixture_teardown),
 	};
 
