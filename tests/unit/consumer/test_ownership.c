@@ -500,6 +500,18 @@ static void what_only_a_ring_has_counted_is_reported_too(void **state)
 	stop();
 }
 
+static void a_consumer_has_what_is_held_by_it(void **state)
+{
+	(void)state;
+	start(1);
+	assert_true(ct_consumer_has(consumer_thread, 0));
+	assert_false(ct_consumer_has(consumer_thread, WRITER));
+	assert_true(ct_consumer_has(writer, WRITER));
+	assert_false(ct_consumer_has(writer, 0));
+	assert_false(ct_consumer_has(writer, CT_DEST_LIMIT));
+	stop();
+}
+
 int test_ownership(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -522,6 +534,7 @@ int test_ownership(void)
 		TEST(a_writer_without_an_output_leaves_its_losses_to_the_consumer_thread),
 		TEST(a_dead_writers_last_losses_are_reported_in_its_output),
 		TEST(what_only_a_ring_has_counted_is_reported_too),
+		TEST(a_consumer_has_what_is_held_by_it),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

@@ -633,6 +633,16 @@ static void hostile_bytes_never_stop_the_recoverer(void **state)
 	}
 }
 
+static void the_time_to_keep_begins_with_the_first_try(void **state)
+{
+	struct ct_session_head head = { .recover_first_ns = 1000, .config.keep_ns = 500 };
+
+	(void)state;
+	assert_int_equal(ct_recover_until_ns(&head), 0);
+	head.recover_tries = 3;
+	assert_int_equal(ct_recover_until_ns(&head), 1500);
+}
+
 int test_recover(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -702,6 +712,7 @@ int test_recover(void)
 			fixture_teardown),
 		cmocka_unit_test_setup_teardown(hostile_bytes_never_stop_the_recoverer,
 						fixture_setup, fixture_teardown),
+		cmocka_unit_test(the_time_to_keep_begins_with_the_first_try),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);
