@@ -216,6 +216,36 @@ static void property_is_reported_in_the_form_of_its_callback(void **state)
 	uninstall(cobol);
 }
 
+/* What the registry passes of a change that its caller made under no lock. */
+static void a_change_is_for_the_callbacks_of_its_component(void **state)
+{
+	NOTIF_INSTALL block = install_c("one", on_change), other = install_c("two", on_change);
+	struct ct_change change = { .kind = CT_CHANGE_LEVEL, .level = CTRACE_FATAL };
+
+	(void)state;
+	assert_int_equal(ct_registry_find(ct_process.registry, "one", 3, &change.component),
+			 CTRACE_OK);
+	ct_notify_change(&change, NULL);
+	assert_int_equal(reported.calls, 1);
+	assert_int_equal(reported.handle, block.handle);
+	assert_int_equal(reported.level, CTRACE_FATAL);
+	change = (struct ct_change){ .kind = CT_CHANGE_PROPERTY,
+				     .component = change.component,
+				     .property = "Size",
+				     .property_size = 4,
+				     .value = "12",
+				     .value_size = 2,
+				     .number = 12 };
+	ct_notify_change(&change, NULL);
+	assert_int_equal(reported.calls, 2);
+	assert_string_equal(reported.name, "Size");
+	assert_int_equal(reported.valint, 12);
+	uninstall(block);
+	ct_notify_change(&change, NULL);
+	assert_int_equal(reported.calls, 2);
+	uninstall(other);
+}
+
 /* ---- on which thread ---- */
 
 static void *change_elsewhere(void *unused)
@@ -490,6 +520,7 @@ int test_notify(void)
 		cmocka_unit_test(module_of_a_callback_stays_loaded),
 		cmocka_unit_test(level_is_reported_whoever_in_the_tree_was_set),
 		cmocka_unit_test(property_is_reported_in_the_form_of_its_callback),
+		cmocka_unit_test(a_change_is_for_the_callbacks_of_its_component),
 		cmocka_unit_test(c_callback_runs_where_the_change_is_made),
 		cmocka_unit_test(cobol_callback_waits_for_its_thread),
 		cmocka_unit_test(trace_call_delivers_too),

@@ -39,6 +39,28 @@ static void a_command_is_carried_out_by_a_routine(void)
 		    HOLDS(calls[1].writer, ""));
 }
 
+/* As an operator's text becomes it. */
+static void a_parsed_command_is_carried_out_too(void)
+{
+	struct ct_trace_command command = { .request.state = CTRACE_CT_ON };
+
+	define_unit();
+	(void)snprintf(command.name, sizeof command.name, "unit");
+	errno = 4711;
+	CHILD_CHECK(ct_trace_ct(&command, &outcome) == CTRACE_RC_OK && errno == 4711);
+	CHILD_CHECK(call_count == 1 && was_called(0, "UNIT", NULL, START, CTRACE_MODE_ON));
+	(void)snprintf(command.sub, sizeof command.sub, "NONE");
+	CHILD_CHECK(ct_trace_ct(&command, NULL) == CTRACE_RC_REFUSED);
+	CHILD_CHECK(ct_trace_ct(&command, &outcome) == CTRACE_RC_REFUSED &&
+		    reason() == CTRACE_RSN_NOT_DEFINED && call_count == 1);
+	command.sub[0] = '\0';
+	command.request.state = CTRACE_CT_OFF;
+	ct_table_lock(); /* as in a signal handler */
+	CHILD_CHECK(ct_trace_ct(&command, &outcome) == CTRACE_RC_SYSTEM);
+	ct_table_unlock();
+	CHILD_CHECK(ct_trace_ct(&command, &outcome) == CTRACE_RC_OK && call_count == 2);
+}
+
 static bool is_refused(uint32_t rc, uint32_t expected)
 {
 	bool is_so = rc == CTRACE_RC_REFUSED && outcome.rc == rc && reason() == expected &&
@@ -226,6 +248,27 @@ static void a_threshold_of_the_other_face_switches_the_trace(void)
 		    shown("UNIT", NULL)->mode == CTRACE_MODE_OFF);
 }
 
+/* The registry tells of every change; only levels concern component trace. */
+static void a_change_of_a_property_switches_nothing(void)
+{
+	struct ct_change change = { .kind = CT_CHANGE_PROPERTY,
+				    .property = "P",
+				    .property_size = 1,
+				    .value = "",
+				    .out_status = NULL };
+	struct ct_level_trace debug = { .level = CTRACE_DEBUG, .minimum = CTRACE_LEVEL_NONE };
+
+	define_unit();
+	change.component = trace_of("UNIT")->component;
+	CHILD_CHECK(ct_level_set_trace(ct_process.registry, change.component, &debug, NULL, NULL) ==
+		    CTRACE_OK);
+	ct_component_change(&change, NULL);
+	CHILD_CHECK(call_count == 0 && shown("UNIT", NULL)->mode == CTRACE_MODE_OFF);
+	change.kind = CT_CHANGE_LEVEL;
+	ct_component_change(&change, NULL);
+	CHILD_CHECK(call_count == 1 && was_called(0, "UNIT", NULL, START, CTRACE_MODE_ON));
+}
+
 static uint32_t refuse(struct ctrace_ctss *ctss)
 {
 	(void)ctss;
@@ -317,7 +360,7 @@ static void a_child_has_filters_of_its_own(void)
 	CHILD_CHECK(TURN(ON, .asid = asid) == CTRACE_RC_OK && threshold_of("UNIT") == CTRACE_DEBUG);
 	pid = fork();
 	if (pid == 0) {
-		attach();
+		attach(); /* calls ct_component_forked() */
 		CHILD_CHECK(threshold_of("UNIT") == CTRACE_LEVEL_NONE &&
 			    shown("UNIT", NULL)->is_filtered == 1);
 		CHILD_CHECK(TURN(ON, .asid = "") == CTRACE_RC_OK &&
@@ -332,6 +375,8 @@ int test_command(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(a_command_is_carried_out_by_a_routine),
+		IN_CHILD(a_parsed_command_is_carried_out_too),
+		IN_CHILD(a_change_of_a_property_switches_nothing),
 		IN_CHILD(texts_of_a_command_are_checked),
 		IN_CHILD(commands_for_nothing_are_refused),
 		IN_CHILD(each_statement_is_a_transaction),

@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 static struct ctrace_tracer *tracer;
 static struct ct_session mapped; /* the writer's image; its lock */
@@ -209,6 +210,28 @@ static void connected_its_rings_are_the_writers(void **state)
 	assert_int_equal(ctrace_flush(20), CTRACE_TIMED_OUT);
 }
 
+/* Its parent's link is not its own: its events would come between its parent's. */
+static void a_forked_child_has_no_link(void **state)
+{
+	struct ct_session_writer *parents = entry("WR1");
+	uint32_t slots = parents->slots;
+	pid_t child = fork();
+	int how;
+
+	(void)state;
+	assert_true(child >= 0);
+	if (child == 0)
+		_exit(ct_process_attach() != NULL /* calls ct_writer_forked() */ &&
+				      entry("WR1")->slots == 0 && ct_process.taking_over == 0 &&
+				      !ct_writer_is_connected("WR1")
+			      ? 0
+			      : 1);
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_int_equal(how, 0);
+	assert_int_equal(parents->slots, slots);
+	assert_true(ct_writer_is_connected("WR1"));
+}
+
 static void asked_for_its_rings_it_wants_them_back(void **state)
 {
 	struct ct_ring *ring = newest_ring();
@@ -321,6 +344,7 @@ int test_writer_link(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_a_writer_it_is_noted),
 		cmocka_unit_test(connected_its_rings_are_the_writers),
+		cmocka_unit_test(a_forked_child_has_no_link),
 		cmocka_unit_test(asked_for_its_rings_it_wants_them_back),
 		cmocka_unit_test(a_writer_that_is_gone_is_gone_only_when_its_lock_is_free),
 		cmocka_unit_test(a_writer_without_a_lock_is_none),

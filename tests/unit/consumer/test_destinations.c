@@ -36,6 +36,28 @@ static void syncing_asks_every_open_destination(void **state)
 	stop();
 }
 
+static unsigned seen_busy;
+
+static void look_whether_busy(void)
+{
+	seen_busy += ct_consumer_is_busy(consumer);
+}
+
+/* Another thread asks, to know whether it may take over. */
+static void a_consumer_is_busy_within_a_method(void **state)
+{
+	(void)state;
+	start(1, CT_OVERFLOW_DISCARD);
+	assert_false(ct_consumer_is_busy(consumer));
+	output_a.before_write = look_whether_busy;
+	assert_true(produce(0, COMPONENT_BOTH));
+	pass(false);
+	assert_int_equal(seen_busy, 1);
+	assert_false(ct_consumer_is_busy(consumer));
+	output_a.before_write = NULL;
+	stop();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int test_destinations(void)
@@ -43,6 +65,7 @@ int test_destinations(void)
 	const struct CMUnitTest tests[] = {
 		TEST(destinations_open_before_the_first_event_when_asked),
 		TEST(syncing_asks_every_open_destination),
+		TEST(a_consumer_is_busy_within_a_method),
 	};
 
 	return cmocka_run_group_tests(tests, make_emitters, drop_emitters);

@@ -210,6 +210,67 @@ static void directories_stay_in_order(void **state)
 	free(text);
 }
 
+static struct ctrace_counter counted;
+
+static void give_counter(const struct ctrace_emitter_context *context,
+			 struct ctrace_counter *out_counter)
+{
+	(void)context;
+	*out_counter = counted;
+}
+
+static void the_clock_of_a_new_trace_is_described_by_the_counter(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_trace_info info = { .frequency = 5, .offset_s = 6, .offset = 7 };
+
+	ct_bin_info_clock(&info, &f->context); /* which has no counter */
+	assert_int_equal(info.frequency, 0);
+	assert_int_equal(info.offset_s, 0);
+	assert_int_equal(info.offset, 0);
+	f->context.counter = give_counter;
+	counted = (struct ctrace_counter){ .ticks = 2000, .wall_ns = 5000000000, .frequency = 1000 };
+	ct_bin_info_clock(&info, &f->context);
+	assert_int_equal(info.frequency, 1000);
+	assert_int_equal(info.offset_s, 3); /* the counter was 0 two seconds before */
+	assert_int_equal(info.offset, 0);
+	/* A frequency that is not known yet: times are right at this moment. */
+	counted.frequency = 0;
+	ct_bin_info_clock(&info, &f->context);
+	assert_int_equal(info.frequency, 1000000000);
+	assert_int_equal((uint64_t)info.offset_s * 1000000000 + info.offset + 2000, 5000000000);
+}
+
+/* Rewritten when the trace has doubled in length, and at its end. */
+static void the_clock_in_the_metadata_is_rewritten_in_place(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_bin_open_mode mode = { .may_replace_own = true };
+	struct ct_bin_directory *directory;
+	struct ct_trace_info info;
+	uint64_t size;
+
+	f->context.counter = give_counter;
+	counted = (struct ctrace_counter){ .ticks = 0, .wall_ns = START_NS, .frequency = 1000 };
+	ct_bin_info_fill(&info, &f->context);
+	ct_bin_info_clock(&info, &f->context);
+	mode.info = &info;
+	assert_int_equal(ct_bin_directory_create("t.ctb", &mode, &directory), CTRACE_OK);
+	assert_int_equal(system("grep -q 'freq = 1000;' t.ctb/metadata"), 0);
+	size = file_size("t.ctb/metadata");
+	counted = (struct ctrace_counter){ .ticks = 2002, .wall_ns = START_NS + 2000000000,
+					   .frequency = 1001 };
+	ct_bin_directory_set_clock(directory, &f->context, START_NS + 2000000000);
+	assert_int_equal(system("grep -q 'freq = 1001;' t.ctb/metadata"), 0);
+	counted.frequency = 1002;
+	ct_bin_directory_set_clock(directory, &f->context, START_NS + 3999999999);
+	assert_int_equal(system("grep -q 'freq = 1001;' t.ctb/metadata"), 0);
+	ct_bin_directory_set_clock(directory, &f->context, CT_BIN_CLOCK_LAST);
+	assert_int_equal(system("grep -q 'freq = 1002;' t.ctb/metadata"), 0);
+	assert_int_equal(file_size("t.ctb/metadata"), size);
+	ct_bin_directory_close(directory);
+}
+
 int test_bin_clock(void)
 {
 #define WITH(test) cmocka_unit_test_setup_teardown(test, init, fini)
@@ -222,6 +283,11 @@ int test_bin_clock(void)
 		WITH(marks_are_found_and_damaged_ones_passed_over),
 		cmocka_unit_test_setup_teardown(directories_stay_in_order, fixture_setup,
 						fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_clock_of_a_new_trace_is_described_by_the_counter, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_clock_in_the_metadata_is_rewritten_in_place,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,6 +147,78 @@ static void failing_stat_removes_nothing(void **state)
 	assert_true(failures >= 4);
 }
 
+static struct ct_bin_directory *make_directory(struct fixture *f)
+{
+	struct ct_bin_open_mode mode = { .may_replace_own = true };
+	struct ct_bin_directory *directory;
+	struct ct_trace_info info;
+
+	ct_bin_info_fill(&info, &f->context);
+	mode.info = &info;
+	assert_int_equal(ct_bin_directory_create("t.ctb", &mode, &directory), CTRACE_OK);
+	return directory;
+}
+
+static void a_directory_in_which_nothing_counts_is_discarded(void **state)
+{
+	ct_bin_directory_discard(make_directory(*state));
+	assert_int_equal(access("t.ctb", F_OK), -1);
+	/* Somebody's file keeps it. */
+	ct_bin_directory_discard((assert_int_equal(system("mkdir t.ctb; echo x > t.ctb/notes"), 0),
+				  make_directory(*state)));
+	assert_int_equal(access("t.ctb/metadata", F_OK), -1);
+	assert_int_equal(access("t.ctb/notes", F_OK), 0);
+}
+
+static void a_directory_is_looked_for_where_it_was(void **state)
+{
+	struct ct_bin_directory *directory = make_directory(*state);
+
+	assert_int_equal(ct_bin_directory_look(directory), CT_BIN_HERE);
+	/* The program closed descriptors that are not its own. */
+	assert_int_equal(close(directory->fd) | close(directory->metadata_fd), 0);
+	assert_int_equal(ct_bin_directory_look(directory), CT_BIN_HERE);
+	assert_true(directory->fd >= 0 && directory->metadata_fd >= 0);
+	/* Renamed, it is still the one that is open. */
+	assert_int_equal(rename("t.ctb", "moved.ctb"), 0);
+	assert_int_equal(ct_bin_directory_look(directory), CT_BIN_HERE);
+	ct_os_fail(CT_OS_STAT, 0, 100, EIO);
+	assert_int_equal(ct_bin_directory_look(directory), CT_BIN_UNCLEAR);
+	ct_os_fail(CT_OS_STAT, 0, 0, 0);
+	assert_int_equal(unlink("moved.ctb/metadata"), 0);
+	assert_int_equal(ct_bin_directory_look(directory), CT_BIN_GONE);
+	ct_bin_directory_free(directory);
+}
+
+static void another_directory_of_its_name_is_not_taken_for_it(void **state)
+{
+	struct ct_bin_directory *directory = make_directory(*state);
+
+	assert_int_equal(close(directory->fd) | close(directory->metadata_fd), 0);
+	assert_int_equal(rename("t.ctb", "moved.ctb"), 0);
+	assert_int_equal(system("cp -r moved.ctb t.ctb"), 0);
+	assert_int_equal(ct_bin_directory_look(directory), CT_BIN_GONE);
+	ct_bin_directory_free(directory);
+}
+
+/* Its closing mark is cut off before the next bytes are written. */
+static void a_directory_that_was_ended_is_written_to_again(void **state)
+{
+	struct ct_bin_directory *directory = make_directory(*state);
+	uint64_t size = directory->metadata_size;
+
+	ct_bin_directory_reopen(directory); /* not ended: nothing to cut */
+	assert_false(directory->metadata_cut_due);
+	ct_bin_directory_end(directory);
+	assert_true(directory->is_ended);
+	assert_true(file_size("t.ctb/metadata") > size);
+	ct_bin_directory_reopen(directory);
+	assert_false(directory->is_ended);
+	assert_int_equal(ct_bin_metadata_cut(directory), CTRACE_OK);
+	assert_int_equal(file_size("t.ctb/metadata"), size);
+	ct_bin_directory_close(directory);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int test_bin_directory(void)
@@ -157,6 +229,10 @@ int test_bin_directory(void)
 		TEST(metadata_are_whole_or_not_there),
 		TEST(forked_child_does_not_close_its_parents_directory),
 		TEST(failing_stat_removes_nothing),
+		TEST(a_directory_in_which_nothing_counts_is_discarded),
+		TEST(a_directory_is_looked_for_where_it_was),
+		TEST(another_directory_of_its_name_is_not_taken_for_it),
+		TEST(a_directory_that_was_ended_is_written_to_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

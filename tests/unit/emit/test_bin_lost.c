@@ -102,6 +102,35 @@ static void losses_are_reported_when_they_are_written(void **state)
 	assert_int_equal(f->place.lost, 9);
 }
 
+/* The place says how much is reported; it never says less than before. */
+static void a_report_is_recorded_in_the_place(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_bin_open_mode mode = { .may_replace_own = true };
+	struct ct_bin_directory *directory;
+	struct ct_trace_info info;
+	char *errors, *text;
+
+	ct_bin_info_fill(&info, &f->context);
+	mode.info = &info;
+	assert_int_equal(ct_bin_directory_create("t.ctb", &mode, &directory), CTRACE_OK);
+	ct_bin_report_lost(directory, 7, &f->place);
+	assert_int_equal(f->place.lost, 7);
+	f->place.lost = 9;
+	ct_bin_report_lost(directory, 8, &f->place);
+	assert_int_equal(f->place.lost, 9);
+	ct_os_fail(CT_OS_WRITE, 0, 100, ENOSPC);
+	ct_bin_report_lost(directory, 20, &f->place);
+	ct_os_fail(CT_OS_WRITE, 0, 0, 0);
+	assert_int_equal(f->place.lost, 9);
+	ct_bin_directory_close(directory);
+	text = babeltrace("t.ctb", &errors);
+	assert_non_null(strstr(errors, "discarded 7 events"));
+	assert_non_null(strstr(errors, "discarded 1 event"));
+	free(text);
+	free(errors);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int test_bin_lost(void)
@@ -111,6 +140,7 @@ int test_bin_lost(void)
 		TEST(no_losses_no_word_of_them),
 		TEST(losses_go_on_over_generations),
 		TEST(losses_are_reported_when_they_are_written),
+		TEST(a_report_is_recorded_in_the_place),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,6 +168,32 @@ static void a_child_has_none(void **state)
 	ct_bin_directory_close(make_directory(f, "t.ctb", &info));
 }
 
+/* A fork takes the lock of emitter names through it; its child has a lock of its own. */
+static void a_fork_holds_the_lock_of_emitter_names(void **state)
+{
+	pid_t child;
+	int how;
+
+	(void)state;
+	ct_bin_pack_lock();
+	assert_int_not_equal(ct_thread_locked, 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		uint32_t index;
+
+		ct_emitter_unlock_in_child();
+		_exit(ct_thread_locked == 0 &&
+				      ct_emitter_find_known("BINFILE", 7, &index) == CTRACE_OK
+			      ? 0
+			      : 1);
+	}
+	ct_emitter_unlock();
+	assert_int_equal(ct_thread_locked, 0);
+	assert_int_equal(waitpid(child, &how, 0), child);
+	assert_int_equal(how, 0);
+}
+
 static void the_module_can_be_had(void **state)
 {
 	(void)state;
@@ -181,7 +207,7 @@ int test_bin_pack(void)
 		TEST(a_generation_that_is_full),       TEST(it_comes_round),
 		TEST(the_last_directory_of_a_process), TEST(nobody_asks_for_it),
 		TEST(one_that_is_wanted_is_let_go),    TEST(a_child_has_none),
-		TEST(the_module_can_be_had),
+		TEST(the_module_can_be_had),	       TEST(a_fork_holds_the_lock_of_emitter_names),
 	};
 
 	return cmocka_run_group_tests_name("emit/bin_pack", tests, NULL, NULL);

@@ -56,6 +56,8 @@ static void nobody_asks_and_nothing_is_loaded(void **state)
 	write_catalog("names.yaml");
 	assert_int_equal(ct_emitter_find("binfile", 7, &index), CTRACE_OK);
 	assert_null(ct_event_names_open("names.yaml"));
+	ct_event_names_load_when_set(); /* no variable is */
+	assert_null(ct_event_names_open("names.yaml"));
 	ct_emitter_prepare(index, "LEVEL", 5);
 	assert_null(ct_event_names_open("names.yaml"));
 	ct_event_names_close(NULL);

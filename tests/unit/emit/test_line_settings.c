@@ -136,6 +136,32 @@ static void level_as_number_or_name(void **state)
 	}
 }
 
+/* All emitters of lines note losses alike: once for each change, and never at level NONE. */
+static void losses_are_due_when_they_changed(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t totals[CTRACE_LOSS_COUNT] = { 0 };
+	struct ct_line_output *output = calloc(1, sizeof *output);
+
+	assert_non_null(output);
+	assert_int_equal(ct_line_settings_init(&output->settings, &fixture->context), CTRACE_OK);
+	ct_line_output_lost(output, totals);
+	assert_false(output->losses_due);
+	totals[CTRACE_LOSS_COUNT - 1] = 3;
+	ct_line_output_lost(output, totals);
+	assert_true(output->losses_due);
+	assert_int_equal(output->lost[CTRACE_LOSS_COUNT - 1], 3);
+	output->losses_due = false;
+	ct_line_output_lost(output, totals);
+	assert_false(output->losses_due);
+	output->settings.level = CTRACE_LEVEL_NONE;
+	totals[0] = 1;
+	ct_line_output_lost(output, totals);
+	assert_false(output->losses_due);
+	ct_buf_add_text(&output->lines, "text that was not written\n");
+	ct_line_output_close(output);
+}
+
 int test_line_settings(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +171,7 @@ int test_line_settings(void)
 		cmocka_unit_test_setup_teardown(values_that_were_set, init, fini),
 		cmocka_unit_test_setup_teardown(values_are_copied, init, fini),
 		cmocka_unit_test_setup_teardown(level_as_number_or_name, init, fini),
+		cmocka_unit_test_setup_teardown(losses_are_due_when_they_changed, init, fini),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

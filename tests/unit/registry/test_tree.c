@@ -439,6 +439,21 @@ static void a_configuration_is_forgotten(void **state)
 	assert_int_equal(level_word_level(index), CTRACE_ERROR);
 }
 
+static void the_table_of_classes_grows_when_it_is_nearly_full(void **state)
+{
+	struct ct_class_table *table = fixture_session.classes;
+	uint32_t limit = table->limit;
+
+	(void)state;
+	ct_registry_add_classes(registry); /* there is room */
+	assert_int_equal(table->limit, limit);
+	table->used = limit - 8;
+	ct_registry_add_classes(registry);
+	assert_true(table->limit >= 2 * limit);
+	assert_false(ct_class_table_is_short(table));
+	memset((char *)table + limit, 0xA5, table->limit - limit); /* it can be written to */
+}
+
 int test_tree(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +475,7 @@ int test_tree(void)
 		EACH(what_a_tracer_has_registered_stays),
 		EACH(own_settings_are_shown),
 		EACH(a_configuration_is_forgotten),
+		EACH(the_table_of_classes_grows_when_it_is_nearly_full),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,7 +205,7 @@ static void fork_and_look(void)
 	}
 	CHILD_CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 	CHILD_CHECK(parents->tid == ct_os_thread_id());
-	pid = fork();
+	pid = fork(); /* calls ct_thread_reset_all() */
 	if (pid == 0)
 		_exit(ctrace_thread_buffers_self == ct_no_thread_buffers && ct_thread_locked == 0
 			      ? 0
