@@ -42,7 +42,10 @@ SKIPPED = {
         'test_lifetime': LARGE, 'test_order': LARGE, 'test_kill': LARGE, 'test_children': LARGE, 'test_signals': LARGE,
         'test_output': 'it fills a disk that is larger than the limit, and waits until there is space',
         'test_buffers': {'each_entry_of_every_buffer_arrives_once': LARGE},
-        'test_control': {'a_thousand_silent_connections_keep_no_operator_out': LARGE, 'a_hundred_thousand_requests_disturb_nobody': LARGE},
+        'test_control': {'a_thousand_silent_connections_keep_no_operator_out': LARGE,
+                         'a_hundred_thousand_requests_disturb_nobody': LARGE,
+                         # it traces for as long as its operator needs: more than the limit on a busy machine
+                         'an_operator_switches_a_tracer_while_it_runs': LARGE},
         'test_commands': {'a_configured_buffer_is_shown_and_comes_back': RINGS, 'a_buffer_is_asked_rounded_and_granted': RINGS},
         'test_pressure': {'block_loses_nothing': LARGE, 'discard_counts_what_it_drops': LARGE, 'overwrite_counts_what_it_drops': LARGE,
                           'a_component_may_have_rings_of_its_own': RINGS, 'a_ring_has_the_size_that_was_set': RINGS},
