@@ -35,8 +35,13 @@ extern "C" {
 
 #define CTF_API_ __attribute__((visibility("default")))
 
+/* <libcob.h> has macros of these names. */
+#ifndef cobuns8_t
 typedef uint8_t cobuns8_t;
+#endif
+#ifndef cobuns32_t
 typedef uint32_t cobuns32_t;
+#endif
 typedef uint32_t cbl_x4_comp5_t; /* pic x(4) comp-5 */
 typedef int cobrtncode_t;        /* one of CTF_RET_* */
 

@@ -8,8 +8,8 @@ import subprocess
 
 import project
 
-DRAWN = re.compile(r'^    +(\d+)  ([a-z/]+(?: +[a-z/]+)*)$', re.MULTILINE)
-TABLE = re.compile(r'^    ([a-z/]+) => ([a-z/]+): (\w+)$', re.MULTILINE)
+DRAWN = re.compile(r'^    +(\d+)  ([a-z_/]+(?: +[a-z_/]+)*)$', re.MULTILINE)
+TABLE = re.compile(r'^    ([a-z_/]+) => ([a-z_/]+): (\w+)$', re.MULTILINE)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.MULTILINE)
 MOST_FILES = 40
 

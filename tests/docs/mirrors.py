@@ -9,7 +9,8 @@ import project
 
 report = project.Report()
 # What the tool's verbs are made of is tested by running the tool: tests/process, tests/golden.
-VERBS = ('src/cli/', 'src/operator/', 'src/tools/')
+# What stands in front of libcob is tested by running COBOL programs: tests/process/cobol_runtime.sh.
+VERBS = ('src/cli/', 'src/operator/', 'src/tools/', 'src/cobol_runtime/')
 sources = project.files('src', 'modules', ext=('.c',))
 units = set(project.files('tests/unit', ext=('.c',)))
 

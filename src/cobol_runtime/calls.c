@@ -1,0 +1,98 @@
+/*
+ * calls.c - finds the functions of libcob that this library's functions stand before.
+ *
+ * Each pointer leads at first to a function that finds them all and passes its call on, so a hook
+ * needs no test of its own.  Two threads that find them at once store the same addresses.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cobol_runtime/cobol_runtime.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_DEFINE(name, result, parameters, arguments) \
+	static result name##_first parameters \
+	{ \
+		ct_calls_find(); \
+		return ct_##name arguments; \
+	} \
+	result(*_Atomic ct_##name) parameters = name##_first;
+CT_CALLS(CALL_DEFINE)
+
+void (*_Atomic ct_cob_display)(const int device, const int ends_line, const int count, ...);
+void (*_Atomic ct_cob_runtime_error)(const char *format, ...);
+void (*_Atomic ct_cob_runtime_warning)(const char *format, ...);
+
+struct call {
+	const char *name;
+	void *hook;
+	void *_Atomic *real;
+};
+
+#define CALL_ROW(name, result, parameters, arguments) \
+	{ #name, (void *)name, (void *_Atomic *)&ct_##name },
+#define VARIADIC_ROW(name) \
+	{ \
+#name, (void *)name, (void *_Atomic *)&ct_##name \
+	}
+
+/* What replaces libcob's functions. */
+static const struct call calls[] = { CT_CALLS(CALL_ROW) VARIADIC_ROW(cob_display),
+				     VARIADIC_ROW(cob_runtime_error),
+				     VARIADIC_ROW(cob_runtime_warning) };
+#define CALLS (sizeof calls / sizeof *calls)
+
+/*
+ * libcob's own function.  RTLD_NEXT keeps the order of several preloaded libraries.  A library that
+ * libcob has loaded comes behind it and has no next one: then libcob is asked by its name.  NULL:
+ * this libcob has no such function, so no program calls it.
+ */
+static void *call_find_real(const struct call *call)
+{
+	void *real = dlsym(RTLD_NEXT, call->name);
+	void *libcob;
+
+	if (real != NULL && real != call->hook)
+		return real;
+	libcob = dlopen("libcob.so.4", RTLD_LAZY | RTLD_NOLOAD);
+	if (libcob == NULL)
+		return NULL;
+	real = dlsym(libcob, call->name);
+	(void)dlclose(libcob);
+	return real != call->hook ? real : NULL;
+}
+
+/* In place of a function that this libcob lacks.  No program calls it: it would not have started
+ * without this library. */
+static void *call_do_nothing(void)
+{
+	return NULL;
+}
+
+void ct_calls_find(void)
+{
+	for (size_t at = 0; at < CALLS; at++) {
+		void *real = call_find_real(&calls[at]);
+
+		atomic_store_explicit(calls[at].real, real != NULL ? real : (void *)call_do_nothing,
+				      memory_order_relaxed);
+	}
+}
+
+void *ct_calls_hook(const char *name)
+{
+	for (size_t at = 0; at < CALLS; at++) {
+		if (strcmp(calls[at].name, name) == 0)
+			return calls[at].hook;
+	}
+	return NULL;
+}
+
+bool ct_calls_are_passed_over(void)
+{
+	void *first = dlsym(RTLD_DEFAULT, "cob_open");
+
+	return first != NULL && first != (void *)cob_open;
+}

@@ -1,0 +1,47 @@
+/*
+ * file.h - the files of a COBOL program, between file.c and known_file.c.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_COBOL_RUNTIME_FILE_H
+#define CT_COBOL_RUNTIME_FILE_H
+
+#include "cobol_runtime/cobol_runtime.h"
+
+#define CT_DESCRIPTORS 1024 /* higher ones are ctrace's own, or not looked at */
+
+/* Which descriptors are open. */
+struct ct_descriptors {
+	uint64_t open[CT_DESCRIPTORS / 64];
+};
+
+#define CT_PATH_SIZE 256
+
+/* What is known of a file since it was opened. */
+struct ct_known_file {
+	const cob_file *file; /* NULL: none */
+	uint32_t generation;  /* of the properties that is_on was read from */
+	bool is_on;           /* file:NAME */
+	uint16_t path_size;
+	size_t select_size;
+	const char *select;
+	char path[CT_PATH_SIZE]; /* of a longer path its end */
+};
+
+/* ---- file.c */
+
+/* Learns how long a tick of the clock takes.  20 microseconds, once. */
+void ct_file_init(void);
+
+/* ---- known_file.c */
+
+/* Never NULL: a file that is not known has its SELECT name, and no path. */
+const struct ct_known_file *ct_file_known(const cob_file *file);
+/* Are events of this file wanted?  NULL: of COMMIT and ROLLBACK. */
+bool ct_file_is_on(const cob_file *file);
+/* Finds out which file of the system an OPEN has opened: one that was not open before. */
+void ct_file_opened(const cob_file *file, const struct ct_descriptors *before);
+void ct_file_forget(const cob_file *file);
+void ct_descriptors_read(struct ct_descriptors *out);
+
+#endif

@@ -1,0 +1,357 @@
+/*
+ * program.c - programs, sections, paragraphs and statements: mf.rts.
+ *
+ * Each hook here stands before a function of libcob that compiled programs call.  On the thread of
+ * the COBOL program.
+ *
+ * A program tells libcob its name after it was entered for the first time.  So the first ENTRY of a
+ * program waits for the next call in which its name is known (entry_waiting).
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "cobol_runtime/cobol_runtime.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+
+#define LINE(stmt) ((stmt)&0xFFFFF)
+#define FILE_NUMBER(stmt) ((stmt) >> 20 & 0xFFF)
+#define NAME_SIZE_MAX 255
+
+static cob_global *runtime_state;
+
+/* The length of a program's name, by its address: a name stays where it is until its module is
+ * unloaded, which only CANCEL does. */
+static struct ct_name name_last;
+
+/* Entered, but not traced yet. */
+static struct {
+	cob_module *module;
+	int entry;
+} entry_waiting;
+
+/* -----------------------------------------------------------------------------------------------
+ * Where the program is
+ */
+
+void ct_program_set_state(cob_global *state)
+{
+	runtime_state = state;
+}
+
+static cob_module *module_active(void)
+{
+	return runtime_state != NULL && ct_run_unit_version_is_known()
+		       ? runtime_state->cob_current_module
+		       : NULL;
+}
+
+static struct ct_name module_name(const cob_module *module)
+{
+	const char *text = module != NULL ? module->module_name : NULL;
+
+	if (text == NULL)
+		return (struct ct_name){ "", 0 };
+	if (text != name_last.text)
+		name_last = (struct ct_name){ text, strlen(text) };
+	return name_last;
+}
+
+static uint32_t module_line(const cob_module *module)
+{
+	return module != NULL ? LINE(module->module_stmt) : 0;
+}
+
+struct ct_where ct_program_where(void)
+{
+	const cob_module *module = module_active();
+
+	return (struct ct_where){ module_name(module), module_line(module) };
+}
+
+struct ct_name ct_program_source(void)
+{
+	const cob_module *module = module_active();
+	const char *text;
+
+	if (module == NULL || module->module_stmt == 0 || module->module_sources == NULL)
+		return (struct ct_name){ "", 0 };
+	text = module->module_sources[FILE_NUMBER(module->module_stmt)];
+	return (struct ct_name){ text, text != NULL ? strlen(text) : 0 };
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Entry and exit
+ */
+
+static void entry_trace(const cob_module *module, int entry)
+{
+	struct ct_name program = module_name(module);
+	struct ct_name point = entry == 0 ? program : (struct ct_name){ "", 0 };
+	struct ct_name caller = module_name(module->next);
+
+	CTRACE(&ct_rts, CTRACE_INFO, 6, CTRACE_U32(0), CTRACE_U32(module->module_type),
+	       CTRACE_TEXT(program.text, program.size), CTRACE_TEXT(point.text, point.size),
+	       CTRACE_TEXT(caller.text, caller.size), CTRACE_U32(module_line(module->next)));
+}
+
+static void entry_waiting_trace(void)
+{
+	const cob_module *module = entry_waiting.module;
+
+	if (module == NULL || module->module_name == NULL)
+		return;
+	entry_waiting.module = NULL;
+	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM))
+		entry_trace(module, entry_waiting.entry);
+}
+
+static void program_entered(cob_module *module, cob_global *state, int entry)
+{
+	runtime_state = state;
+	if (!ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) || !ct_run_unit_version_is_known() ||
+	    module == NULL)
+		return;
+	entry_waiting_trace();
+	if (module->module_name != NULL) {
+		entry_trace(module, entry);
+	} else {
+		entry_waiting.module = module;
+		entry_waiting.entry = entry;
+	}
+}
+
+int cob_module_global_enter(cob_module **module, cob_global **state, const int initialises,
+			    const int entry, const unsigned int *hash)
+{
+	int is_refused = PASS(cob_module_global_enter, module, state, initialises, entry, hash);
+
+	if (is_refused == 0)
+		program_entered(*module, *state, entry);
+	return is_refused;
+}
+
+void cob_module_enter(cob_module **module, cob_global **state, const int initialises)
+{
+	PASS(cob_module_enter, module, state, initialises);
+	program_entered(*module, *state, 0);
+}
+
+void cob_set_cancel(cob_module *module)
+{
+	PASS(cob_set_cancel, module);
+	if (UNLIKELY(entry_waiting.module != NULL))
+		entry_waiting_trace();
+}
+
+void cob_module_leave(cob_module *module)
+{
+	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) && ct_run_unit_version_is_known()) {
+		struct ct_name program = module_name(module);
+		struct ct_name caller = module_name(module->next);
+
+		entry_waiting_trace();
+		CTRACE(&ct_rts, CTRACE_INFO, 7, CTRACE_U32(0), CTRACE_U32(module->module_type),
+		       CTRACE_TEXT(program.text, program.size),
+		       CTRACE_TEXT(program.text, program.size),
+		       CTRACE_TEXT(caller.text, caller.size),
+		       CTRACE_U32(module_line(module->next)));
+	}
+	PASS(cob_module_leave, module);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * CALL and CANCEL by name
+ */
+
+static struct ct_name field_name(const cob_field *field)
+{
+	const char *text = (const char *)field->data;
+	size_t size = text != NULL && field->size <= NAME_SIZE_MAX ? field->size : 0;
+
+	while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\0'))
+		size--;
+	return (struct ct_name){ text, size };
+}
+
+static void cancel_trace(struct ct_name name)
+{
+	struct ct_where where;
+
+	if (!ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM))
+		return;
+	where = ct_program_where();
+	CTRACE(&ct_rts, CTRACE_INFO, 8, CTRACE_U32(0), CTRACE_U32(0),
+	       CTRACE_TEXT(name.text, name.size), CTRACE_TEXT("", 0),
+	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
+}
+
+void cob_cancel(const char *name)
+{
+	if (name != NULL)
+		cancel_trace((struct ct_name){ name, strlen(name) });
+	PASS(cob_cancel, name);
+	name_last.text = NULL; /* the module may be gone, and another one have its place */
+}
+
+void cob_cancel_field(const cob_field *field, const struct cob_call_struct *known)
+{
+	if (field != NULL)
+		cancel_trace(field_name(field));
+	PASS(cob_cancel_field, field, known);
+	name_last.text = NULL;
+}
+
+static int objects_loaded_count(struct dl_phdr_info *info, size_t size, void *out_count)
+{
+	(void)size;
+	*(unsigned long long *)out_count = info->dlpi_adds;
+	return 1;
+}
+
+static unsigned long long objects_loaded(void)
+{
+	unsigned long long count = 0;
+
+	(void)dl_iterate_phdr(objects_loaded_count, &count);
+	return count;
+}
+
+/* A search for a program, from the call of libcob to its return. */
+struct search {
+	struct ct_name name;
+	unsigned long long loaded_before;
+	bool is_traced; /* at all */
+};
+
+/* The name that is searched for: when the run time ends with an error now, it is because no such
+ * program was found. */
+static bool search_goes_on;
+
+bool ct_program_is_searched_for(void)
+{
+	return search_goes_on;
+}
+
+static struct search search_begin(struct ct_name name, bool must_exist)
+{
+	struct search search = { .name = name, .is_traced = ctrace_enabled(&ct_rts, CTRACE_FATAL) };
+
+	search_goes_on = must_exist;
+	if (!search.is_traced)
+		return search;
+	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGMLOAD))
+		search.loaded_before = objects_loaded();
+	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGMSEARCH))
+		CTRACE(&ct_rts, CTRACE_INFO, 58, CTRACE_TEXT(name.text, name.size));
+	return search;
+}
+
+static void search_end(const struct search *search, const void *code)
+{
+	struct ct_name file = { "", 0 };
+	Dl_info info;
+	int error = errno;
+
+	search_goes_on = false;
+	if (!search->is_traced)
+		return;
+	if (code != NULL && dladdr(code, &info) != 0 && info.dli_fname != NULL)
+		file = (struct ct_name){ info.dli_fname, strlen(info.dli_fname) };
+	if (search->loaded_before != 0 && code != NULL &&
+	    objects_loaded() != search->loaded_before && ct_rts_is_on(CTRACE_INFO, CT_RTS_PGMLOAD))
+		CTRACE(&ct_rts, CTRACE_INFO, 1001,
+		       CTRACE_TEXT(search->name.text, search->name.size),
+		       CTRACE_TEXT(file.text, file.size));
+	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGMSEARCH))
+		CTRACE(&ct_rts, CTRACE_INFO, 59, CTRACE_TEXT(search->name.text, search->name.size),
+		       CTRACE_U8(code != NULL), CTRACE_TEXT(file.text, file.size));
+	if (code == NULL) {
+		struct ct_where where = ct_program_where();
+
+		CTRACE(&ct_rts, CTRACE_WARN, 1002,
+		       CTRACE_TEXT(search->name.text, search->name.size),
+		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
+	}
+	errno = error;
+}
+
+void *cob_resolve_cobol(const char *name, const int folds, const int must_exist)
+{
+	struct search search = search_begin(
+		(struct ct_name){ name, name != NULL ? strlen(name) : 0 }, must_exist != 0);
+	void *code = PASS(cob_resolve_cobol, name, folds, must_exist);
+
+	search_end(&search, code);
+	ct_got_patch();
+	return code;
+}
+
+void *cob_call_field(const cob_field *field, const struct cob_call_struct *known,
+		     const unsigned int must_exist, const int folds)
+{
+	struct search search = search_begin(
+		field != NULL ? field_name(field) : (struct ct_name){ "", 0 }, must_exist != 0);
+	void *code = PASS(cob_call_field, field, known, must_exist, folds);
+
+	search_end(&search, code);
+	ct_got_patch();
+	return code;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Sections, paragraphs and statements: with -ftrace or -ftraceall
+ */
+
+void cob_trace_sect(const char *name)
+{
+	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL) {
+		struct ct_where where = ct_program_where();
+
+		CTRACE(&ct_rts, CTRACE_DEBUG, 1010,
+		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name),
+		       CTRACE_U32(where.line));
+	}
+	PASS(cob_trace_sect, name);
+}
+
+void cob_trace_para(const char *name)
+{
+	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL) {
+		struct ct_where where = ct_program_where();
+
+		CTRACE(&ct_rts, CTRACE_DEBUG, 1011,
+		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name),
+		       CTRACE_U32(where.line));
+	}
+	PASS(cob_trace_para, name);
+}
+
+void cob_trace_stmt(const char *name)
+{
+	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_STATEMENTS) && name != NULL) {
+		struct ct_where where = ct_program_where();
+
+		CTRACE(&ct_rts, CTRACE_DEBUG, 1012,
+		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name),
+		       CTRACE_U32(where.line));
+	}
+	PASS(cob_trace_stmt, name);
+}
+
+void cob_set_exception(const int id)
+{
+	PASS(cob_set_exception, id);
+	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_EXCEPTIONS) && id != 0) {
+		struct ct_where where = ct_program_where();
+		uint32_t code = runtime_state != NULL && ct_run_unit_version_is_known()
+					? (uint32_t)runtime_state->cob_exception_code
+					: (uint32_t)id;
+
+		CTRACE(&ct_rts, CTRACE_DEBUG, 1021,
+		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(code),
+		       CTRACE_U32(where.line));
+	}
+}
