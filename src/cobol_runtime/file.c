@@ -11,12 +11,10 @@
 
 #include "base/base.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
+#include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* Event ids of mf.mffh.xfh; base has the same numbers less OPERATION. */
 enum {
@@ -178,6 +176,15 @@ static bool operation_has_record(uint32_t id, const char *status)
 	return status[0] == '0' && ((id >= READ && id <= REWRITE) || id >= RELEASE);
 }
 
+#define OPERATION_TRACE(level, id, ...) \
+	CTRACE(&ct_xfh, (level), (id), CTRACE_TEXT(known->select, known->select_size), \
+	       CTRACE_TEXT(known->path, known->path_size), CTRACE_U8(organization), \
+	       CTRACE_U8(operation->mode), CTRACE_U32(operation->key), \
+	       CTRACE_TEXT(outcome->status, 2), CTRACE_U32(outcome->bytes), \
+	       CTRACE_U64(outcome->duration_ns), \
+	       CTRACE_TEXT(where.program.text, where.program.size), \
+	       CTRACE_U32(where.line)__VA_ARGS__)
+
 static void operation_trace(const struct operation *operation, const struct outcome *outcome)
 {
 	const cob_file *file = operation->file;
@@ -186,23 +193,23 @@ static void operation_trace(const struct operation *operation, const struct outc
 	uint8_t organization = file != NULL ? file->organization : 0;
 
 	if (outcome->bytes != 0 && property_is_on(CT_XFH_RECORDS)) {
-		CTRACE(&ct_xfh, outcome->level, operation->id,
-		       CTRACE_TEXT(known->select, known->select_size),
-		       CTRACE_TEXT(known->path, known->path_size), CTRACE_U8(organization),
-		       CTRACE_U8(operation->mode), CTRACE_U32(operation->key),
-		       CTRACE_TEXT(outcome->status, 2), CTRACE_U32(outcome->bytes),
-		       CTRACE_U64(outcome->duration_ns),
-		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line),
-		       CTRACE_BIN(file->record->data, outcome->bytes));
+		OPERATION_TRACE(outcome->level, operation->id,
+				, CTRACE_BIN(file->record->data, outcome->bytes));
 		return;
 	}
-	CTRACE(&ct_xfh, outcome->level, operation->id,
-	       CTRACE_TEXT(known->select, known->select_size),
-	       CTRACE_TEXT(known->path, known->path_size), CTRACE_U8(organization),
-	       CTRACE_U8(operation->mode), CTRACE_U32(operation->key),
-	       CTRACE_TEXT(outcome->status, 2), CTRACE_U32(outcome->bytes),
-	       CTRACE_U64(outcome->duration_ns),
-	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
+	/* A place in the program whose events are of one class knows it (ctrace/ctrace.h): the
+	 * statements that come by the million have a place each. */
+	switch (outcome->level == CTRACE_DEBUG ? operation->id : 0) {
+	case READ: OPERATION_TRACE(CTRACE_DEBUG, READ); break;
+	case READ_NEXT: OPERATION_TRACE(CTRACE_DEBUG, READ_NEXT); break;
+	case WRITE: OPERATION_TRACE(CTRACE_DEBUG, WRITE); break;
+	case REWRITE: OPERATION_TRACE(CTRACE_DEBUG, REWRITE); break;
+	case DELETE: OPERATION_TRACE(CTRACE_DEBUG, DELETE); break;
+	case START: OPERATION_TRACE(CTRACE_DEBUG, START); break;
+	case RELEASE: OPERATION_TRACE(CTRACE_DEBUG, RELEASE); break;
+	case RETURN_RECORD: OPERATION_TRACE(CTRACE_DEBUG, RETURN_RECORD); break;
+	default: OPERATION_TRACE(outcome->level, operation->id);
+	}
 }
 
 static void operation_end(const struct operation *operation)
@@ -260,6 +267,21 @@ static uint32_t key_number(const cob_file *file, const cob_field *field)
 		operation_end(&operation); \
 	} while (0)
 
+/*
+ * A process with two threads pays for a lock at each character of a line sequential file, and this
+ * library has brought the second one.  Only the COBOL thread uses the file, so it needs no lock.
+ */
+static void stream_unlock(const cob_file *file)
+{
+	FILE *stream = file != NULL && ct_run_unit_version_is_known() &&
+				       file->organization == COB_ORG_LINE_SEQUENTIAL
+			       ? file->file
+			       : NULL;
+
+	if (stream != NULL && stream != stdin && stream != stdout && stream != stderr)
+		(void)__fsetlocking(stream, FSETLOCKING_BYCALLER);
+}
+
 void cob_open(cob_file *file, const int mode, const int sharing, cob_field *status)
 {
 	struct operation operation;
@@ -268,6 +290,7 @@ void cob_open(cob_file *file, const int mode, const int sharing, cob_field *stat
 
 	if (!files_are_watched()) {
 		PASS(cob_open, file, mode, sharing, status);
+		stream_unlock(file);
 		return;
 	}
 	error = errno;
@@ -277,6 +300,7 @@ void cob_open(cob_file *file, const int mode, const int sharing, cob_field *stat
 	operation.mode = (uint8_t)mode;
 	PASS(cob_open, file, mode, sharing, status);
 	error = errno;
+	stream_unlock(file);
 	if (operation.file != NULL)
 		ct_file_opened(operation.file, &before);
 	operation_end(&operation);

@@ -239,6 +239,7 @@ bool ct_event_shape(const struct ct_class_image *classes, uint32_t number,
 		    struct ct_event_shape *out)
 {
 	struct ct_event_shape shape = { .size = CT_EVENT_HEAD };
+	uint32_t counted_end = 0; /* of the size of the last counted item */
 	struct ct_event event;
 
 	if (!event_find_class(classes, number, &event) || event.head.level >= CTRACE_LEVEL_COUNT)
@@ -250,12 +251,18 @@ bool ct_event_shape(const struct ct_class_image *classes, uint32_t number,
 
 		if (width == 0 && size > CTRACE_MAX_ITEM_SIZE)
 			return false;
-		shape.is_long |= width != 0 && shape.counted_width != 0;
 		if (width != 0 && shape.counted_width == 0) {
 			shape.counted_at = shape.size;
 			shape.counted_width = width;
+		} else if (width != 0 && shape.more < CT_SHAPE_MORE) {
+			shape.next[shape.more].gap = shape.size - counted_end;
+			shape.next[shape.more++].width = width;
+		} else if (width != 0) {
+			shape.is_long = true;
 		}
 		shape.size += width != 0 ? width : size;
+		if (width != 0)
+			counted_end = shape.size;
 	}
 	*out = shape;
 	return true;

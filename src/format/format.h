@@ -162,17 +162,34 @@ static inline uint64_t ct_event_ticks(uint64_t ticks, uint64_t word)
 	return difference < 0 && ticks < -(uint64_t)difference ? low : ticks + (uint64_t)difference;
 }
 /* The common shape of a class's events, for walking over many of them. */
+#define CT_SHAPE_MORE 7
 struct ct_event_shape {
 	struct ct_event_head head;
 	uint32_t size;         /* of an event, without the bytes of its counted items */
-	uint32_t counted_at;   /* position in an event of the size of its only counted item */
+	uint32_t counted_at;   /* position in an event of the size of its first counted item */
 	uint8_t counted_width; /* bytes of that size; 0: no counted item */
-	bool is_long;          /* several counted items: the event has to be decoded */
+	uint8_t more;          /* counted items behind the first */
+	bool is_long;          /* more than CT_SHAPE_MORE of them: the event has to be decoded */
+	/* For each of them the bytes between the former counted item's end and its own size, and
+	 * the bytes of that size. */
+	struct {
+		uint32_t gap;
+		uint32_t width;
+	} next[CT_SHAPE_MORE];
 };
 /* Returns false when the class is missing, or is CT_CLASS_ANY, whose events have no common
  * shape. */
 bool ct_event_shape(const struct ct_class_image *classes, uint32_t number,
 		    struct ct_event_shape *out) CT_MUST_USE;
+/* The size that precedes a counted item.  Read once: the owner of the memory may change it at any
+ * time. */
+static inline size_t ct_event_counted(const unsigned char *at, uint32_t width)
+{
+	typedef uint16_t u16 __attribute__((aligned(1), may_alias));
+	typedef uint32_t u32 __attribute__((aligned(1), may_alias));
+
+	return width == 2 ? *(const volatile u16 *)at : *(const volatile u32 *)at;
+}
 /* Returns the size of the event at `at`; its shape must not be long.  Returns 0 when it does not
  * end within `available`, or is not an event. */
 static inline size_t ct_event_shape_size(const struct ct_event_shape *shape,
@@ -183,15 +200,24 @@ static inline size_t ct_event_shape_size(const struct ct_event_shape *shape,
 	if (size > available)
 		return 0;
 	if (shape->counted_width != 0) {
-		typedef uint16_t u16 __attribute__((aligned(1), may_alias));
-		typedef uint32_t u32 __attribute__((aligned(1), may_alias));
-
-		/* Read once: the owner of the memory may change it at any time. */
-		counted = shape->counted_width == 2
-				  ? *(const volatile u16 *)(at + shape->counted_at)
-				  : *(const volatile u32 *)(at + shape->counted_at);
+		counted = ct_event_counted(at + shape->counted_at, shape->counted_width);
 		if (counted > CTRACE_MAX_ITEM_SIZE || counted > available - size)
 			return 0;
+	}
+	if (__builtin_expect(shape->more != 0, 0)) {
+		size_t place = shape->counted_at + shape->counted_width + counted;
+
+		for (uint32_t i = 0; i < shape->more; i++) {
+			size_t item;
+
+			/* Sizes and fixed items are part of `size`, so this one ends in it. */
+			place += shape->next[i].gap;
+			item = ct_event_counted(at + place, shape->next[i].width);
+			counted += item;
+			if (item > CTRACE_MAX_ITEM_SIZE || counted > available - size)
+				return 0;
+			place += shape->next[i].width + item;
+		}
 	}
 	return size + counted;
 }

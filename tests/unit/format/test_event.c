@@ -557,6 +557,58 @@ static void a_generic_event_by_parts_is_the_one_at_once(void **state)
 	assert_memory_equal(parts, whole, ct_event_size(CT_CLASS_ANY, items, 2));
 }
 
+/* A walk by the shape of the class comes to the ends that decoding comes to, whatever the sizes say,
+ * and reads nothing behind what is there. */
+static void a_shape_passes_what_decoding_passes(void **state)
+{
+	enum { COUNTED_MOST = 10 };
+	struct ct_class_image all;
+	unsigned char bytes[SIZE * 2];
+
+	(void)state;
+	for (uint32_t counted = 0; counted <= COUNTED_MOST; counted++) {
+		struct ctrace_item items[2 * COUNTED_MOST];
+		struct ct_event_shape shape;
+		struct ct_event event;
+		uint32_t number;
+		size_t size;
+
+		for (uint32_t i = 0; i < counted; i++) {
+			items[2 * i] = CTRACE_TEXT("abcdefgh", (size_t)i % 4);
+			items[2 * i + 1] = CTRACE_U16(i);
+		}
+		number = find(items, 2 * counted);
+		size = ct_event_size(number, items, 2 * counted);
+		assert_true(size <= sizeof bytes);
+		memset(bytes, 0, sizeof bytes);
+		ct_event_encode(bytes, number, 13, &head, items, 2 * counted);
+		all = image();
+		assert_true(ct_event_shape(&all, number, &shape));
+		assert_int_equal(shape.is_long, counted > 1 + CT_SHAPE_MORE);
+		if (shape.is_long)
+			continue;
+		for (size_t available = 0; available <= size; available++) {
+			/* in memory of its own, so that a sanitizer sees a read behind it */
+			unsigned char *copy = malloc(available + 1);
+
+			memcpy(copy, bytes, available);
+			assert_int_equal(ct_event_shape_size(&shape, copy, available),
+					 available == size ? size : 0);
+			free(copy);
+		}
+		for (size_t at = CT_EVENT_HEAD; at < size; at++) {
+			size_t passed;
+
+			bytes[at] ^= 0xFF;
+			passed = ct_event_shape_size(&shape, bytes, sizeof bytes);
+			assert_int_equal(passed, decode(bytes, sizeof bytes, &event) == CTRACE_OK
+							 ? event.size
+							 : 0);
+			bytes[at] ^= 0xFF;
+		}
+	}
+}
+
 int test_event(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -582,6 +634,7 @@ int test_event(void)
 		cmocka_unit_test(integers_have_their_value_in_both_orders_and_signs),
 		cmocka_unit_test(what_is_no_integer_of_1_to_8_bytes_has_the_value_0),
 		cmocka_unit_test_setup(random_bytes_never_lead_outside, set_up),
+		cmocka_unit_test_setup(a_shape_passes_what_decoding_passes, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
