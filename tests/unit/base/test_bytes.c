@@ -267,6 +267,36 @@ static void no_size_makes_it_wrap_round(void **state)
 	}
 }
 
+static void a_short_text_is_added_whole_or_makes_it_fail(void **state)
+{
+	volatile size_t huge = SIZE_MAX / 2; /* no memory has so much */
+	struct ct_buf *buf = *state;
+
+	for (unsigned i = 0; i < 1000; i++) {
+		ct_buf_add_short(buf, "=", 1);
+		ct_buf_add_short(buf, "", 0);
+		ct_buf_add_short(buf, "text", 4);
+	}
+	assert_int_equal(buf->size, 5000);
+	for (unsigned i = 0; i < 1000; i++)
+		assert_memory_equal(buf->data + (size_t)5 * i, "=text", 5);
+	ct_buf_add_short(buf, "text", huge);
+	assert_true(buf->failed);
+	assert_int_equal(buf->size, 5000);
+}
+
+static void two_digits_are_put_and_nothing_more(void **state)
+{
+	(void)state;
+	for (unsigned value = 0; value < 100; value++) {
+		char text[5] = "----", wanted[5];
+
+		assert_ptr_equal(ct_put_two(text + 1, value), text + 3);
+		(void)snprintf(wanted, sizeof wanted, "-%02u-", value);
+		assert_string_equal(text, wanted);
+	}
+}
+
 int test_bytes(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +320,9 @@ int test_bytes(void)
 		cmocka_unit_test_setup_teardown(what_goes_into_another_takes_its_failure_along,
 						make, drop),
 		cmocka_unit_test_setup_teardown(no_size_makes_it_wrap_round, make, drop),
+		cmocka_unit_test_setup_teardown(a_short_text_is_added_whole_or_makes_it_fail, make,
+						drop),
+		cmocka_unit_test(two_digits_are_put_and_nothing_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -347,6 +347,65 @@ static void room_is_only_looked_for(void **state)
 	assert_true(ct_os_has_room(4096));
 }
 
+/* More pieces than one call takes, some of them empty. */
+static void pieces_are_written_one_behind_the_other_or_not_at_all(void **state)
+{
+	static struct iovec pieces[3000];
+	char text[] = "abcdefgh", back[9000];
+	size_t size = 0, got;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	for (size_t i = 0; i < CT_COUNT(pieces); i++) {
+		pieces[i] = (struct iovec){ text + i % 4, i % 5 };
+		size += i % 5;
+	}
+	ct_os_fail(CT_OS_WRITE, 1, 1, EINTR);
+	assert_int_equal(ct_os_write_pieces_at(fd, pieces, CT_COUNT(pieces), 7), CTRACE_OK);
+	assert_int_equal(ct_os_read_at(fd, back, sizeof back, 0, &got), CTRACE_OK);
+	assert_int_equal(got, 7 + size);
+	for (size_t i = 0, at = 7; i < CT_COUNT(pieces); at += i % 5, i++)
+		assert_memory_equal(back + at, text + i % 4, i % 5);
+	ct_os_fail(CT_OS_WRITE, 0, 1, ENOSPC);
+	pieces[0] = (struct iovec){ text, 8 };
+	assert_int_equal(ct_os_write_pieces_at(fd, pieces, 1, 7 + size), CTRACE_OS_ERROR);
+	assert_int_equal(errno, ENOSPC);
+	assert_int_equal(size_of("f"), 7 + size);
+	pieces[0] = (struct iovec){ text, 0 };
+	assert_int_equal(ct_os_write_pieces_at(fd, pieces, 1, 0), CTRACE_OK);
+	ct_os_close(&fd);
+}
+
+/* A file size limit cuts the write inside a piece. */
+static void a_piece_that_was_written_in_part_goes_on_where_it_stopped(void **state)
+{
+	const struct rlimit limit = { 10, RLIM_INFINITY };
+	char text[] = "0123456789", back[20];
+	struct iovec pieces[] = { { text, 6 }, { text, 10 } };
+	struct rlimit before;
+	enum ctrace_status status;
+	size_t got;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_true(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	status = ct_os_write_pieces_at(fd, pieces, 2, 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(status, CTRACE_OS_ERROR); /* the rest has no room */
+	assert_int_equal(pieces[0].iov_len, 6);
+	assert_ptr_equal(pieces[1].iov_base, text + 4);
+	assert_int_equal(pieces[1].iov_len, 6);
+	assert_int_equal(ct_os_write_pieces_at(fd, &pieces[1], 1, 10), CTRACE_OK);
+	assert_int_equal(ct_os_read_at(fd, back, sizeof back, 0, &got), CTRACE_OK);
+	assert_int_equal(got, 16);
+	assert_memory_equal(back, "0123450123456789", 16);
+	ct_os_close(&fd);
+}
+
 int test_os(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +415,8 @@ int test_os(void)
 		TEST(a_file_size_limit_is_what_the_process_has),
 		TEST(a_file_system_that_copies_is_reported_not_to),
 		TEST(writing_at_a_place_is_whole_or_an_error),
+		TEST(pieces_are_written_one_behind_the_other_or_not_at_all),
+		TEST(a_piece_that_was_written_in_part_goes_on_where_it_stopped),
 		TEST(reading_is_short_only_at_the_end_of_the_file),
 		TEST(an_append_is_one_write_and_says_how_much_went),
 		TEST(space_is_allocated_in_real_blocks),

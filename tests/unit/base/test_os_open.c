@@ -446,6 +446,36 @@ static void another_root_or_mount_name_space_is_another_world(void **state)
 	assert_int_equal(go_elsewhere(false, &here), 0);
 }
 
+/* From the same look that found it trustworthy: no later one, which may find another file. */
+static void a_file_is_opened_with_what_it_is_known_by(void **state)
+{
+	const struct ct_file_id untouched = { 4711, 4712 };
+	struct ct_file_id id = untouched, again;
+	struct stat info;
+	int fd = -7, other;
+
+	(void)state;
+	assert_int_equal(symlink("f", "link"), 0);
+	assert_int_equal(ct_os_open_known(AT_FDCWD, "missing", O_RDWR, &fd, &id), CTRACE_NOT_FOUND);
+	assert_int_equal(ct_os_open_known(AT_FDCWD, "link", O_RDWR | O_CREAT, &fd, &id),
+			 CTRACE_DENIED);
+	assert_int_equal(mkfifo("pipe", 0600), 0);
+	assert_int_equal(ct_os_open_known(AT_FDCWD, "pipe", O_RDWR, &fd, &id), CTRACE_DENIED);
+	assert_int_equal(fd, -7); /* out only on success */
+	assert_memory_equal(&id, &untouched, sizeof id);
+
+	assert_int_equal(ct_os_open_known(AT_FDCWD, "f", O_RDWR | O_CREAT, &fd, &id), CTRACE_OK);
+	assert_int_equal(stat("f", &info), 0);
+	assert_true(id.device == info.st_dev && id.inode == info.st_ino);
+	again = ct_os_file_id(fd);
+	assert_memory_equal(&id, &again, sizeof id);
+	assert_int_equal(ct_os_open_known(AT_FDCWD, "g", O_RDWR | O_CREAT, &other, &again),
+			 CTRACE_OK);
+	assert_int_not_equal(id.inode, again.inode);
+	ct_os_close(&fd);
+	ct_os_close(&other);
+}
+
 int test_os_open(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -470,6 +500,7 @@ int test_os_open(void)
 		TEST(a_file_is_compared_with_its_name_before_it_is_touched),
 		TEST(a_file_that_cannot_be_looked_at_is_not_another_one),
 		TEST(a_directory_is_opened_by_its_own_name),
+		TEST(a_file_is_opened_with_what_it_is_known_by),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -609,6 +609,93 @@ static void a_shape_passes_what_decoding_passes(void **state)
 	}
 }
 
+/* The number of the class and 48 bits of the time, wherever the event begins. */
+static void the_first_word_has_the_class_and_the_time(void **state)
+{
+	unsigned char bytes[SIZE], shifted[SIZE + 8];
+	size_t size = make_event(bytes, 0);
+	uint32_t number = bytes[0] | (uint32_t)bytes[1] << 8;
+
+	(void)state;
+	for (unsigned shift = 0; shift < 8; shift++) {
+		memcpy(shifted + shift, bytes, size);
+		assert_int_equal(ct_event_word(shifted + shift), number | (uint64_t)13 << 16);
+	}
+}
+
+static void all_of_a_time_is_found_from_its_low_48_bits_and_one_near_it(void **state)
+{
+	static const struct {
+		uint64_t near, time;
+	} cases[] = {
+		{ 0, 0 },
+		{ 5, 9 },
+		{ 9, 5 },
+		{ (UINT64_C(1) << 48) - 1, UINT64_C(1) << 48 },
+		{ UINT64_C(1) << 48, (UINT64_C(1) << 48) - 1 },
+		{ UINT64_C(0x123456789ABCDEF), UINT64_C(0x123456789ABCDEF) + (UINT64_C(1) << 46) },
+		{ UINT64_C(0x123456789ABCDEF), UINT64_C(0x123456789ABCDEF) - (UINT64_C(1) << 46) },
+		{ 3, (UINT64_C(1) << 48) - 1 }, /* 4 before 3 would be below 0 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(cases); i++)
+		assert_int_equal(ct_event_ticks(cases[i].near, cases[i].time << 16 | 77),
+				 cases[i].time);
+}
+
+static void a_shape_walks_over_events_as_decoding_does(void **state)
+{
+	static char text[300];
+	struct ct_class_image all = image();
+	struct ct_event_shape shape = { .size = 4711 }, untouched = shape;
+	unsigned char bytes[1024];
+	struct ct_event event;
+	uint32_t number;
+
+	(void)state;
+	/* one counted item, between others, of any size */
+	for (size_t length = 0; length <= sizeof text; length += 50) {
+		const struct ctrace_item items[] = { CTRACE_U32(5), CTRACE_TEXT(text, length),
+						     CTRACE_U16(3), CTRACE_STR("") };
+
+		number = find(items, 3);
+		assert_true(ct_event_shape(&all, number, &shape));
+		assert_memory_equal(&shape.head, &head, sizeof head);
+		assert_false(shape.is_long);
+		memset(bytes, 0, sizeof bytes);
+		ct_event_encode(bytes, number, 13, &head, items, 3);
+		assert_int_equal(decode(bytes, sizeof bytes, &event), CTRACE_OK);
+		assert_int_equal(ct_event_shape_size(&shape, bytes, sizeof bytes), event.size);
+		assert_int_equal(ct_event_shape_size(&shape, bytes, event.size), event.size);
+		for (size_t cut = 0; cut < event.size; cut++)
+			assert_int_equal(ct_event_shape_size(&shape, bytes, cut), 0);
+	}
+	untouched = shape;
+	assert_false(ct_event_shape(&all, CT_CLASS_ANY, &shape)); /* each event its own */
+	assert_false(ct_event_shape(&all, CT_CLASS_FIRST + 60000, &shape));
+	assert_memory_equal(&shape, &untouched, sizeof shape);
+}
+
+static void a_size_that_is_no_events_passes_nothing(void **state)
+{
+	const struct ctrace_item fixed[] = { CTRACE_U32(1), CTRACE_U8(2) };
+	struct ct_class_image all = image();
+	struct ct_event_shape shape;
+	unsigned char bytes[SIZE];
+
+	(void)state;
+	assert_true(ct_event_shape(&all, find(fixed, 2), &shape));
+	assert_int_equal(shape.counted_width, 0);
+	memset(bytes, 0xFF, sizeof bytes);
+	assert_int_equal(ct_event_shape_size(&shape, bytes, sizeof bytes), CT_EVENT_HEAD + 5);
+	shape = (struct ct_event_shape){ .size = CT_EVENT_HEAD + 4,
+					 .counted_at = CT_EVENT_HEAD,
+					 .counted_width = 4 };
+	assert_int_equal(ct_event_shape_size(&shape, bytes, sizeof bytes), 0);
+	assert_int_equal(ct_event_shape_size(&shape, bytes, SIZE_MAX), 0); /* no item is so large */
+}
+
 int test_event(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -635,6 +722,10 @@ int test_event(void)
 		cmocka_unit_test(what_is_no_integer_of_1_to_8_bytes_has_the_value_0),
 		cmocka_unit_test_setup(random_bytes_never_lead_outside, set_up),
 		cmocka_unit_test_setup(a_shape_passes_what_decoding_passes, set_up),
+		cmocka_unit_test_setup(the_first_word_has_the_class_and_the_time, set_up),
+		cmocka_unit_test(all_of_a_time_is_found_from_its_low_48_bits_and_one_near_it),
+		cmocka_unit_test_setup(a_shape_walks_over_events_as_decoding_does, set_up),
+		cmocka_unit_test_setup(a_size_that_is_no_events_passes_nothing, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -338,6 +338,35 @@ static void losses_before_the_first_packet_follow_an_empty_one(void **state)
 	assert_int_equal(writer.head.discarded, 17);
 }
 
+/* The head of a packet that is written elsewhere, as that of one that is written here. */
+static void a_packet_elsewhere_has_its_number_and_its_losses(void **state)
+{
+	struct ct_packet_head head = { .pid = 4711 };
+
+	(void)state;
+	assert_true(ct_packet_number(&writer, &head));
+	assert_memory_equal(head.uuid, info.uuid, sizeof head.uuid);
+	assert_int_equal(head.stream_instance, 7);
+	assert_int_equal(head.sequence, 3);
+	assert_int_equal(head.discarded, 17);
+	assert_int_equal(head.pid, 4711);
+	writer.lost = 20;
+	assert_true(ct_packet_number(&writer, &head));
+	assert_int_equal(head.sequence, 4);
+	assert_int_equal(head.discarded, 20);
+	assert_int_equal(writer.reported, 20);
+
+	/* A stream that begins with losses begins with an empty packet. */
+	writer.sequence = 0;
+	writer.reported = 0;
+	assert_false(ct_packet_number(&writer, &head));
+	assert_int_equal(head.sequence, 0);
+	assert_int_equal(head.discarded, 0);
+	assert_true(ct_packet_number(&writer, &head));
+	assert_int_equal(head.sequence, 1);
+	assert_int_equal(head.discarded, 20);
+}
+
 static void time_never_goes_back(void **state)
 {
 	struct ctrace_event events[3];
@@ -888,6 +917,7 @@ int test_packet(void)
 		TEST(a_packet_has_room_up_to_its_limit),
 		TEST(a_packet_is_of_one_thread_and_says_what_was_lost_before_it),
 		TEST(losses_before_the_first_packet_follow_an_empty_one),
+		TEST(a_packet_elsewhere_has_its_number_and_its_losses),
 		TEST(time_never_goes_back),
 		TEST(times_have_63_bits),
 		TEST(any_number_takes_8_bytes),

@@ -63,6 +63,53 @@ static void a_ring_is_a_file_of_real_blocks_for_us_alone(void **state)
 	ct_ring_close(&ring);
 }
 
+static void a_capacity_is_a_power_of_two_within_the_limits(void **state)
+{
+	static const struct {
+		uint64_t bytes, capacity;
+	} cases[] = {
+		{ 0, CT_RING_MIN },
+		{ CT_RING_MIN, CT_RING_MIN },
+		{ CT_RING_MIN + 1, 2 * (uint64_t)CT_RING_MIN },
+		{ 100000, 131072 },
+		{ CT_RING_MAX - 1, CT_RING_MAX },
+		{ CT_RING_MAX, CT_RING_MAX },
+		{ UINT64_MAX, CT_RING_MAX },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(cases); i++)
+		assert_int_equal(ct_ring_capacity(cases[i].bytes), cases[i].capacity);
+}
+
+static void a_position_goes_round_the_ring(void **state)
+{
+	(void)state;
+	make_file_ring(CT_OVERFLOW_DISCARD);
+	assert_ptr_equal(ct_ring_at(&ring, 0), ring.data);
+	assert_ptr_equal(ct_ring_at(&ring, CAPACITY - 1), ring.data + CAPACITY - 1);
+	assert_ptr_equal(ct_ring_at(&ring, CAPACITY), ring.data);
+	assert_ptr_equal(ct_ring_at(&ring, 7 * CAPACITY + 5), ring.data + 5);
+	ct_ring_close(&ring);
+}
+
+/* Somebody else may write over the head of a ring later: what is decided by is a copy. */
+static void what_a_ring_is_is_copied_once(void **state)
+{
+	struct ct_ring_head head = { .index = 9, .overflow = CT_OVERFLOW_OVERWRITE };
+	struct ct_ring copy = { 0 };
+
+	(void)state;
+	ct_ring_take_constants(&copy, &head);
+	assert_int_equal(copy.index, 9);
+	assert_int_equal(copy.overflow, CT_OVERFLOW_OVERWRITE);
+	assert_false(copy.is_flight);
+	head.is_flight = 1;
+	assert_false(copy.is_flight);
+	ct_ring_take_constants(&copy, &head);
+	assert_true(copy.is_flight);
+}
+
 static void making_one_leaves_no_descriptor_open(void **state)
 {
 	int before = open("/dev/null", O_RDONLY | O_CLOEXEC), after;
@@ -566,6 +613,9 @@ int test_ring_file(void)
 		cmocka_unit_test_setup_teardown(
 			memory_and_disk_that_fail_say_so_and_leave_nothing_open, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_changed_part_is_written_back, set_up, tear_down),
+		cmocka_unit_test(a_capacity_is_a_power_of_two_within_the_limits),
+		cmocka_unit_test_setup_teardown(a_position_goes_round_the_ring, set_up, tear_down),
+		cmocka_unit_test(what_a_ring_is_is_copied_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

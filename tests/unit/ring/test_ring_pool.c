@@ -65,6 +65,31 @@ static void one_that_was_given_back_is_used_again_with_what_is_in_it(void **stat
 	assert_int_equal(ct_ring_count_pending(&ring, &classes), 1000);
 }
 
+/* A writer is told from none by one word of the head, which a dead one leaves as it is. */
+static void a_ring_has_a_writer_while_a_thread_holds_it(void **state)
+{
+	struct ct_ring *taken;
+
+	(void)state;
+	taken = ct_ring_pool_take(pool, &common, 1);
+	assert_false(ct_ring_has_writer(taken));
+	taken->head->held_by = CT_WRITER_SLOT;
+	assert_true(ct_ring_has_writer(taken));
+	taken->head->held_by = 0;
+	assert_false(ct_ring_has_writer(taken));
+}
+
+static void consumers_see_that_a_ring_moved(void **state)
+{
+	uint32_t moves = session.head->ring_moves;
+
+	(void)state;
+	ct_ring_note_move(&session);
+	assert_int_equal(session.head->ring_moves, moves + 1);
+	ct_ring_note_move(&session);
+	assert_int_equal(session.head->ring_moves, moves + 2);
+}
+
 static void one_in_use_is_nobody_elses(void **state)
 {
 	struct ct_ring *a, *b;
@@ -658,6 +683,9 @@ int test_ring_pool(void)
 		cmocka_unit_test_setup_teardown(
 			one_that_was_given_back_is_used_again_with_what_is_in_it, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_has_a_writer_while_a_thread_holds_it, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(consumers_see_that_a_ring_moved, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_in_use_is_nobody_elses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_head_that_was_written_over_gives_no_ring_away,
 						set_up, tear_down),

@@ -599,6 +599,31 @@ static void one_that_is_refused_comes_with_the_reason(void **state)
 	assert_false(exists("missing"));
 }
 
+static void what_is_wrong_with_a_directory_is_explained(void **state)
+{
+	char why[CT_DIRECTORY_WHY_SIZE] = "", name[5000];
+	const char *text = ctrace_status_text(CTRACE_DAMAGED);
+
+	(void)state;
+	assert_int_equal(mkdir("run/17.0", 0700), 0);
+	assert_string_equal(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why),
+			    "its session file is missing");
+	put_file("run/17.0/session", "x", 1);
+	put_file("run/17.0/ring.0", "x", 1);
+	assert_int_equal(mkfifo("run/17.0/other", 0600), 0); /* is no file of ctrace */
+	assert_string_equal(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why), text);
+	assert_int_equal(mkfifo("run/17.0/ring.1", 0600), 0);
+	assert_string_equal(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why),
+			    "ring.1 is a FIFO, not a file");
+	assert_int_equal(unlink("run/17.0/ring.1"), 0);
+	assert_int_equal(symlink("/dev/null", "run/17.0/ring.2"), 0);
+	assert_non_null(
+		strstr(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why), "ring.2 is a"));
+	memset(name, 'n', sizeof name - 1);
+	name[sizeof name - 1] = '\0';
+	assert_string_equal(ct_directory_explain(run_dir, name, CTRACE_DAMAGED, why), text);
+}
+
 int test_directory(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -643,6 +668,8 @@ int test_directory(void)
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_that_is_refused_comes_with_the_reason, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(what_is_wrong_with_a_directory_is_explained, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(looking_for_run_directories_makes_none, set_up,
 						tear_down),
