@@ -70,6 +70,28 @@ static void the_later_registration_counts_and_none_takes_it_back(void)
 		    answer_of("ONE") == 1);
 }
 
+static uint32_t invoke_other(void *code, struct ctrace_ctss *ctss)
+{
+	ctss->reason = 0x303;
+	return *(const uint32_t *)code;
+}
+
+/* COBOL's are called in a way of their own. */
+static void what_is_no_c_function_is_added_with_its_way_to_call_it(void)
+{
+	static uint32_t code = 17;
+	const struct ct_routine other = { .code = &code, .invoke = invoke_other },
+				none = { .invoke = invoke_other };
+	struct ctrace_ctss ctss = { .size = sizeof ctss };
+
+	CHILD_CHECK(ctrace_routine_register("ONE", answer_one) == CTRACE_OK);
+	CHILD_CHECK(ct_routine_add("ONE", &other) == CTRACE_OK); /* the later one counts */
+	CHILD_CHECK(find("ONE") && ct_routine_call(&found, &ctss) == 17 && ctss.reason == 0x303);
+	CHILD_CHECK(ct_routine_add("ONE", &none) == CTRACE_OK && !find("ONE"));
+	CHILD_CHECK(ct_routine_add("one", &other) == CTRACE_INVALID_COMPONENT_NAME &&
+		    ct_routine_add(NULL, &other) == CTRACE_INVALID_COMPONENT_NAME);
+}
+
 static void what_is_no_name_is_refused(void)
 {
 	static const char *const names[] = { NULL,  "",          "1ONE", "one",   "ONE ",
@@ -370,6 +392,7 @@ int test_routine(void)
 	const struct CMUnitTest tests[] = {
 		IN_CHILD(what_is_registered_is_called),
 		IN_CHILD(the_later_registration_counts_and_none_takes_it_back),
+		IN_CHILD(what_is_no_c_function_is_added_with_its_way_to_call_it),
 		IN_CHILD(what_is_no_name_is_refused),
 		IN_CHILD(who_is_nowhere_is_named),
 		IN_CHILD(a_module_has_the_function_of_its_name_or_ctrace_exit_routine),

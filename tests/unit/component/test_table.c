@@ -466,7 +466,7 @@ static void look_in_the_child(void)
 {
 	struct ct_transaction transaction;
 
-	CHILD_CHECK(ct_thread_locked == 0); /* fork() called ct_table_unlock_in_child() */
+	CHILD_CHECK(ct_thread_locked == 0); /* fork() calls ct_table_unlock_in_child() */
 	CHILD_CHECK(traces[1]->transaction == NULL && traces[1]->is_defined &&
 		    traces[1]->first_sub == NULL);
 	CHILD_CHECK(traces[2]->transaction == NULL && !traces[2]->is_defined &&

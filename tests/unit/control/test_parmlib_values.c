@@ -288,6 +288,61 @@ static void values_are_taken_one_by_one(void **state)
 	assert_true(parser.has_failed);
 }
 
+/* As an operator's reply reads them, which has no member around them. */
+static void what_is_in_parentheses_is_read_without_a_member(void **state)
+{
+	static const char text[] = "1F,2) PAYROLL , BILLING)'it''s',b) one,two (";
+	struct ct_trace_request trace = { .asid_count = 5, .jobname_count = 5, .options_size = 9 };
+	const struct ct_parmlib one = { .requests = &trace, .count = 1 };
+	struct ct_parser parser;
+
+	(void)state;
+	ct_parser_start(&parser, text, sizeof text - 1, "the reply");
+	parser.out = (void *)(uintptr_t)&one;
+	assert_ptr_equal(ct_parser_trace(&parser), &trace);
+	assert_true(ct_read_asid(&parser)); /* in place of what was there */
+	assert_int_equal(trace.asid_count, 2);
+	assert_true(trace.asid[0] == 0x1F && trace.asid[1] == 2);
+	assert_true(ct_read_jobname(&parser));
+	assert_int_equal(trace.jobname_count, 2);
+	assert_string_equal(trace.jobname[0], "PAYROLL");
+	assert_string_equal(trace.jobname[1], "BILLING");
+	assert_true(ct_read_options(&parser));
+	assert_string_equal(trace.options, "it's,b");
+	assert_int_equal(trace.options_size, 6);
+
+	trace.options_size = 0;
+	ct_parser_blanks(&parser);
+	assert_true(ct_read_option(&parser)); /* a single one; the rest is the caller's */
+	assert_int_equal(trace.options_size, 3);
+	assert_memory_equal(trace.options, "one", 3);
+	assert_true(ct_parser_is_at(&parser, ','));
+	assert_false(parser.has_failed);
+
+	assert_true(ct_parser_accept(&parser, ','));
+	assert_false(ct_read_asid(&parser)); /* "two (": no more values, and not closed */
+	assert_true(parser.has_failed);
+}
+
+static void more_than_sixteen_names_are_diagnosed(void **state)
+{
+	static const char text[] = "A1,A2,A3,A4,A5,A6,A7,A8,A9,AA,AB,AC,AD,AE,AF,B0,B1)";
+	struct ct_parser parser;
+	struct ct_trace_request trace = { 0 };
+	const struct ct_parmlib one = { .requests = &trace, .count = 1 };
+
+	(void)state;
+	for (unsigned is_jobname = 0; is_jobname < 2; is_jobname++) {
+		ct_parser_start(&parser, text, sizeof text - 1, "the reply");
+		parser.out = (void *)(uintptr_t)&one;
+		assert_true(is_jobname ? ct_read_jobname(&parser) : ct_read_asid(&parser));
+		assert_true(parser.has_failed);
+		assert_int_equal(parser.code, is_jobname ? CTRACE_RSN_TOO_MANY_JOBNAMES
+							 : CTRACE_RSN_TOO_MANY_ASIDS);
+		assert_int_equal(is_jobname ? trace.jobname_count : trace.asid_count, 16);
+	}
+}
+
 static void a_value_without_a_reason_is_not_diagnosed(void **state)
 {
 	static const char text[] = "ON X";
@@ -320,6 +375,8 @@ int test_parmlib_values(void)
 		cmocka_unit_test(path_without_end),
 		cmocka_unit_test(lists_twice),
 		cmocka_unit_test(values_are_taken_one_by_one),
+		cmocka_unit_test(what_is_in_parentheses_is_read_without_a_member),
+		cmocka_unit_test(more_than_sixteen_names_are_diagnosed),
 		cmocka_unit_test(a_value_without_a_reason_is_not_diagnosed),
 	};
 

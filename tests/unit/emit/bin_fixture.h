@@ -123,6 +123,19 @@ static UNUSED int fixture_teardown(void **state)
 	return system(command);
 }
 
+/* A new directory t.ctb without an emitter around it. */
+static UNUSED struct ct_bin_directory *directory_new(struct fixture *f)
+{
+	struct ct_bin_open_mode mode = { .may_replace_own = true };
+	struct ct_bin_directory *directory;
+	struct ct_trace_info info;
+
+	ct_bin_info_fill(&info, &f->context);
+	mode.info = &info;
+	assert_int_equal(ct_bin_directory_create("t.ctb", &mode, &directory), CTRACE_OK);
+	return directory;
+}
+
 static UNUSED void fixture_open(struct fixture *f, const char *properties)
 {
 	if (properties != NULL)
@@ -171,6 +184,30 @@ static UNUSED enum ctrace_status write_events(struct fixture *f, struct ctrace_e
 	};
 
 	return write_as_runs(&ct_emit_binfile, f->self, &batch);
+}
+
+static enum ctrace_status directory_write(void *self, const struct ctrace_batch *batch)
+{
+	return ct_bin_write(self, batch);
+}
+
+/* The same for a directory without an emitter: one event with this text. */
+static UNUSED enum ctrace_status write_to_directory(struct fixture *f,
+						    struct ct_bin_directory *directory,
+						    struct ctrace_stream *stream, const char *text)
+{
+	static const struct ctrace_emitter only_write = { .size = sizeof only_write,
+							  .write = directory_write };
+	struct ctrace_event_item item;
+	struct ctrace_event event = text_event(f, &item, "COMP", 1, text);
+
+	event.stream = 0;
+	return write_as_runs(&only_write, directory,
+			     &(struct ctrace_batch){ .size = sizeof(struct ctrace_batch),
+						     .events = &event,
+						     .event_count = 1,
+						     .streams = stream,
+						     .stream_count = 1 });
 }
 
 /* count events "<text> <number from `first`>" of component COMP, id 1. */

@@ -147,32 +147,20 @@ static void failing_stat_removes_nothing(void **state)
 	assert_true(failures >= 4);
 }
 
-static struct ct_bin_directory *make_directory(struct fixture *f)
-{
-	struct ct_bin_open_mode mode = { .may_replace_own = true };
-	struct ct_bin_directory *directory;
-	struct ct_trace_info info;
-
-	ct_bin_info_fill(&info, &f->context);
-	mode.info = &info;
-	assert_int_equal(ct_bin_directory_create("t.ctb", &mode, &directory), CTRACE_OK);
-	return directory;
-}
-
 static void a_directory_in_which_nothing_counts_is_discarded(void **state)
 {
-	ct_bin_directory_discard(make_directory(*state));
+	ct_bin_directory_discard(directory_new(*state));
 	assert_int_equal(access("t.ctb", F_OK), -1);
 	/* Somebody's file keeps it. */
 	ct_bin_directory_discard((assert_int_equal(system("mkdir t.ctb; echo x > t.ctb/notes"), 0),
-				  make_directory(*state)));
+				  directory_new(*state)));
 	assert_int_equal(access("t.ctb/metadata", F_OK), -1);
 	assert_int_equal(access("t.ctb/notes", F_OK), 0);
 }
 
 static void a_directory_is_looked_for_where_it_was(void **state)
 {
-	struct ct_bin_directory *directory = make_directory(*state);
+	struct ct_bin_directory *directory = directory_new(*state);
 
 	assert_int_equal(ct_bin_directory_look(directory), CT_BIN_HERE);
 	/* The program closed descriptors that are not its own. */
@@ -192,7 +180,7 @@ static void a_directory_is_looked_for_where_it_was(void **state)
 
 static void another_directory_of_its_name_is_not_taken_for_it(void **state)
 {
-	struct ct_bin_directory *directory = make_directory(*state);
+	struct ct_bin_directory *directory = directory_new(*state);
 
 	assert_int_equal(close(directory->fd) | close(directory->metadata_fd), 0);
 	assert_int_equal(rename("t.ctb", "moved.ctb"), 0);
@@ -204,7 +192,7 @@ static void another_directory_of_its_name_is_not_taken_for_it(void **state)
 /* Its closing mark is cut off before the next bytes are written. */
 static void a_directory_that_was_ended_is_written_to_again(void **state)
 {
-	struct ct_bin_directory *directory = make_directory(*state);
+	struct ct_bin_directory *directory = directory_new(*state);
 	uint64_t size = directory->metadata_size;
 
 	ct_bin_directory_reopen(directory); /* not ended: nothing to cut */

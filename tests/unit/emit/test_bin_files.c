@@ -48,6 +48,33 @@ static void flush_reaches_the_disk_or_says_so(void **state)
 	assert_int_equal(ct_emit_binfile.flush(f->self), CTRACE_OK);
 }
 
+/* The metadata, and each stream with something new. */
+static void what_is_new_is_synced_until_it_is_durable(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_bin_directory *directory = directory_new(f);
+	struct ctrace_stream first = { .id = 0 }, second = { .id = 7 };
+
+	assert_int_equal(write_to_directory(f, directory, &first, "a"), CTRACE_OK);
+	assert_int_equal(write_to_directory(f, directory, &second, "b"), CTRACE_OK);
+	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
+	assert_int_equal(ct_bin_sync(directory), CTRACE_OS_ERROR);
+	assert_int_equal(errno, EIO);
+	assert_true(directory->metadata_sync_due);
+	ct_os_fail(CT_OS_FSYNC, 1, 1, EIO); /* the metadata are durable, a stream is not */
+	assert_int_equal(ct_bin_sync(directory), CTRACE_OS_ERROR);
+	assert_false(directory->metadata_sync_due);
+	assert_true(directory->streams[0]->sync_due && directory->streams[7]->sync_due);
+	assert_int_equal(ct_bin_sync(directory), CTRACE_OK);
+	assert_false(directory->streams[0]->sync_due || directory->streams[7]->sync_due);
+	ct_os_fail(CT_OS_FSYNC, 0, 1, EIO);
+	assert_int_equal(ct_bin_sync(directory), CTRACE_OK); /* nothing new: not even asked */
+	ct_os_fail(CT_OS_FSYNC, 0, 0, 0);
+	assert_int_equal(write_to_directory(f, directory, &second, "c"), CTRACE_OK);
+	assert_true(!directory->streams[0]->sync_due && directory->streams[7]->sync_due);
+	ct_bin_directory_close(directory);
+}
+
 static void stream_is_continued_by_one_read(void **state)
 {
 	struct fixture *f = *state;
@@ -139,6 +166,7 @@ int test_bin_files(void)
 	const struct CMUnitTest tests[] = {
 		TEST(more_streams_than_open_files),
 		TEST(flush_reaches_the_disk_or_says_so),
+		TEST(what_is_new_is_synced_until_it_is_durable),
 		TEST(stream_is_continued_by_one_read),
 		TEST(stream_links_are_not_followed),
 		TEST(place_in_another_directory_is_known_for_what_it_is),

@@ -106,14 +106,9 @@ static void losses_are_reported_when_they_are_written(void **state)
 static void a_report_is_recorded_in_the_place(void **state)
 {
 	struct fixture *f = *state;
-	struct ct_bin_open_mode mode = { .may_replace_own = true };
-	struct ct_bin_directory *directory;
-	struct ct_trace_info info;
+	struct ct_bin_directory *directory = directory_new(f);
 	char *errors, *text;
 
-	ct_bin_info_fill(&info, &f->context);
-	mode.info = &info;
-	assert_int_equal(ct_bin_directory_create("t.ctb", &mode, &directory), CTRACE_OK);
 	ct_bin_report_lost(directory, 7, &f->place);
 	assert_int_equal(f->place.lost, 7);
 	f->place.lost = 9;

@@ -68,12 +68,41 @@ static void damaged_marks_are_refused(void **state)
 	}
 }
 
+/* A reader walks over the lines by itself. */
+static void marks_are_read_line_by_line(void **state)
+{
+	static const char text[] = "stream.1 5\nstream.lost 66\nstream.2 700 600\n*/\nno mark\n";
+	const char *at = text, *end = text + sizeof text - 1;
+	struct ct_bin_mark mark = { .value = 4711 };
+	uint32_t id;
+
+	(void)state;
+	assert_int_equal(ct_bin_mark_next(&at, end, &id, &mark), CTRACE_OK);
+	assert_true(id == 1 && mark.value == 5 && mark.last_at == 0);
+	assert_int_equal(ct_bin_mark_next(&at, end, &id, &mark), CTRACE_OK);
+	assert_true(id == CT_BIN_LOST && mark.value == 66);
+	assert_int_equal(ct_bin_mark_next(&at, end, &id, &mark), CTRACE_OK);
+	assert_true(id == 2 && mark.value == 700 && mark.last_at == 600);
+	assert_ptr_equal(at, strstr(text, "*/"));
+	for (unsigned i = 0; i < 2; i++) { /* it stays there */
+		assert_int_equal(ct_bin_mark_next(&at, end, &id, &mark), CTRACE_NOT_FOUND);
+		assert_ptr_equal(at, strstr(text, "*/"));
+	}
+	/* A text that ends in the middle of a line is none, whatever follows it in memory. */
+	for (size_t cut = 0; cut < strlen("stream.1 5\n"); cut++) {
+		at = text;
+		assert_int_equal(ct_bin_mark_next(&at, text + cut, &id, &mark), CTRACE_DAMAGED);
+		assert_ptr_equal(at, text);
+	}
+}
+
 int test_bin_mark(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_last_mark_counts),
 		cmocka_unit_test(what_is_added_is_taken),
 		cmocka_unit_test(damaged_marks_are_refused),
+		cmocka_unit_test(marks_are_read_line_by_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

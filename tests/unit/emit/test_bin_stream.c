@@ -249,6 +249,37 @@ static void losses_before_the_first_packet_are_reported(void **state)
 	assert_int_equal(stream.offset, file_size("t.ctb/stream.0"));
 }
 
+static void a_batch_is_written_whole_or_not_at_all(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_bin_directory *directory = directory_new(f);
+	struct ctrace_stream stream = { .id = 4 }, before;
+	struct ct_packet_head heads[3];
+	char *text;
+
+	assert_int_equal(write_to_directory(f, directory, &stream, "first"), CTRACE_OK);
+	assert_int_equal(stream.offset, file_size("t.ctb/stream.4"));
+	before = stream;
+	ct_os_fail(CT_OS_WRITE, 0, 1, ENOSPC);
+	assert_int_equal(write_to_directory(f, directory, &stream, "second"), CTRACE_OS_ERROR);
+	assert_int_equal(errno, ENOSPC);
+	assert_memory_equal(&stream, &before, sizeof stream);
+	directory->size_limit = directory->size;
+	assert_int_equal(write_to_directory(f, directory, &stream, "third"),
+			 CTRACE_BUFFER_TOO_SMALL);
+	assert_memory_equal(&stream, &before, sizeof stream);
+	directory->size_limit = 0;
+	assert_int_equal(write_to_directory(f, directory, &stream, "fourth"), CTRACE_OK);
+	ct_bin_directory_close(directory);
+	assert_int_equal(read_heads("t.ctb/stream.4", heads, 3), 2);
+	assert_int_equal(heads[1].sequence, 1);
+	assert_int_equal(heads[1].packet_bits / 8, stream.offset - before.offset);
+	text = babeltrace("t.ctb", NULL);
+	assert_int_equal(count_lines(text), 2);
+	assert_non_null(strstr(text, "\"fourth\""));
+	free(text);
+}
+
 static int reset_bytes(void **state)
 {
 	ct_buf_fini(&bytes);
@@ -267,6 +298,7 @@ int test_bin_stream(void)
 		TEST(the_bytes_of_a_run_are_those_of_the_file),
 		TEST(nothing_to_write_writes_nothing),
 		TEST(losses_before_the_first_packet_are_reported),
+		TEST(a_batch_is_written_whole_or_not_at_all),
 		/* the last: it leaves no room in the table */
 		TEST(many_classes_and_the_generic_one),
 	};

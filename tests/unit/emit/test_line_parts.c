@@ -162,6 +162,30 @@ static void the_text_of_a_class_is_put_together_once(void **state)
 	ct_buf_fini(&out);
 }
 
+static void a_slot_has_the_text_of_its_class_and_room_for_a_whole_piece(void **state)
+{
+	const struct ct_line_class class = { .component = "C", .event_id = 7, .level = 1 },
+				   other = { .component = "C", .event_id = 12345, .level = 2 };
+	struct ct_line_slot slot = { 0 };
+	struct ct_line_parts parts;
+
+	(void)state;
+	ct_buf_init(&slot.text);
+	assert_int_equal(
+		ct_line_parts_init(&parts, "$(TIME) event $(EVENT)", names, CT_COUNT(names)),
+		CTRACE_OK);
+	ct_line_slot_fill(&slot, &parts, &class, add_event, "self", &class);
+	assert_true(slot.is_set);
+	assert_memory_equal(&slot.class, &class, sizeof class);
+	assert_string_equal(ct_buf_text(&slot.text), " event 7"); /* the run of the class alone */
+	assert_true(slot.text.capacity - slot.text.size >= CT_LINE_PIECE);
+	ct_line_slot_fill(&slot, &parts, &other, add_event, "self", &other);
+	assert_memory_equal(&slot.class, &other, sizeof other);
+	assert_string_equal(ct_buf_text(&slot.text), " event 12345");
+	ct_buf_fini(&slot.text);
+	ct_line_parts_fini(&parts);
+}
+
 /* More classes than texts are kept, and texts of every size up to some pieces: each class has its
  * own, in any order. */
 static void any_number_of_classes_have_their_texts(void **state)
@@ -203,6 +227,7 @@ int test_line_parts(void)
 		cmocka_unit_test(the_longest_run_of_a_class_is_one_part),
 		cmocka_unit_test(a_format_may_have_any_number_of_parts),
 		cmocka_unit_test(the_text_of_a_class_is_put_together_once),
+		cmocka_unit_test(a_slot_has_the_text_of_its_class_and_room_for_a_whole_piece),
 		cmocka_unit_test(any_number_of_classes_have_their_texts),
 	};
 

@@ -12,6 +12,8 @@
 
 #include "emit_fixture.h"
 
+#include <errno.h>
+
 static int init(void **state)
 {
 	*state = fixture_create(&ct_emit_textfile);
@@ -162,6 +164,53 @@ static void losses_are_due_when_they_changed(void **state)
 	ct_line_output_close(output);
 }
 
+/* An emitter's own struct begins with what all have; the rest of it is zeros. */
+static void an_output_of_any_size_opens_with_its_settings(void **state)
+{
+	struct fixture *fixture = *state;
+	struct own {
+		struct ct_line_output out;
+		char rest[1000];
+	} * own;
+	void *self = &self;
+
+	fixture_set(fixture, "LEVEL", "Error");
+	assert_int_equal(ct_line_output_open(sizeof *own, &fixture->context, &self), CTRACE_OK);
+	own = self;
+	assert_ptr_equal(own->out.context, &fixture->context);
+	assert_int_equal(own->out.settings.level, CTRACE_ERROR);
+	assert_int_equal(own->out.lines.size, 0);
+	assert_false(own->out.losses_due);
+	for (size_t i = 0; i < sizeof own->rest; i++)
+		assert_int_equal(own->rest[i], 0);
+	ct_line_output_close(self);
+	self = &self;
+	assert_int_equal(ct_line_output_open(SIZE_MAX / 2, &fixture->context, &self),
+			 CTRACE_NOT_ENOUGH_MEMORY);
+	assert_ptr_equal(self, &self); /* out only on success */
+}
+
+static const char *failed_at;
+
+static void note_cause(const struct ctrace_emitter_context *context, const char *what)
+{
+	(void)context;
+	failed_at = what;
+}
+
+static void the_cause_of_a_failure_is_reported_to_whom_it_concerns(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fixture->context.failed_at = NULL; /* an older program has no such function */
+	ct_emitter_failed_at(&fixture->context, "/full/disk");
+	fixture->context.failed_at = note_cause;
+	errno = 4711;
+	ct_emitter_failed_at(&fixture->context, "/full/disk");
+	assert_string_equal(failed_at, "/full/disk");
+	assert_int_equal(errno, 4711);
+}
+
 int test_line_settings(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -172,6 +221,10 @@ int test_line_settings(void)
 		cmocka_unit_test_setup_teardown(values_are_copied, init, fini),
 		cmocka_unit_test_setup_teardown(level_as_number_or_name, init, fini),
 		cmocka_unit_test_setup_teardown(losses_are_due_when_they_changed, init, fini),
+		cmocka_unit_test_setup_teardown(an_output_of_any_size_opens_with_its_settings, init,
+						fini),
+		cmocka_unit_test_setup_teardown(
+			the_cause_of_a_failure_is_reported_to_whom_it_concerns, init, fini),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,8 @@ static void look_at_self(void)
 		    self->common.thread_buffer == &self->inlined[0]);
 	CHILD_CHECK(self->common.ring != NULL && self->side[0].ring == NULL &&
 		    self->flight.ring == NULL);
+	for (size_t i = 0; i < CT_COUNT(self->inlined); i++)
+		CHILD_CHECK(ct_thread_buffer_thread(&self->inlined[i]) == self);
 	ct_thread_locked = 1;
 	CHILD_CHECK(ct_thread_self() == self);
 	ct_thread_locked = 0;
@@ -97,6 +99,26 @@ static void a_thread_keeps_its_state(void **state)
 {
 	(void)state;
 	assert_int_equal(run_traced(look_at_self), 0);
+}
+
+/* Each attempt to attach may start up anew; a key is a rare thing in a process. */
+static void start_up_again(void)
+{
+	pthread_key_t before, after;
+
+	CHILD_CHECK(pthread_key_create(&before, NULL) == 0);
+	for (int i = 0; i < 3; i++)
+		CHILD_CHECK(ct_thread_start_up() == CTRACE_OK);
+	CHILD_CHECK(pthread_key_create(&after, NULL) == 0 && after == before + 1);
+	for (int i = 0; i < 3; i++)
+		start_and_join(emit_three);
+	CHILD_CHECK(stats().rings == 1); /* each thread that ended has given it back */
+}
+
+static void starting_up_takes_one_key(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(start_up_again), 0);
 }
 
 static void *be_refused(void *argument)
@@ -343,6 +365,8 @@ int test_thread(void)
 		cmocka_unit_test_setup_teardown(threads_at_once_have_a_ring_each, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_thread_keeps_its_state, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(starting_up_takes_one_key, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(inside_our_own_locks_a_new_thread_gets_none,
 						fixture_setup, fixture_teardown),

@@ -842,6 +842,91 @@ static void events_of_one_shape_have_one_class(void **state)
 	assert_int_equal(run_traced(make_classes), 0);
 }
 
+static void reserve_and_commit(void)
+{
+	struct ct_event_head head = { .event_id = 1, .level = CTRACE_INFO };
+	size_t size = ct_event_size(CT_CLASS_ANY, NULL, 0);
+	struct ct_reservation reservation;
+
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	head.component = tracer.component;
+	CHILD_CHECK(ct_trace_reserve(head.component, CTRACE_INFO, 0, &reservation) ==
+		    CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
+	CHILD_CHECK(ct_trace_reserve(head.component, CTRACE_INFO, size, &reservation) == CTRACE_OK);
+	CHILD_CHECK(reservation.size == size && !reservation.is_guarded);
+	CHILD_CHECK(ct_thread_is_in_call());
+	check_balance(2); /* it is none before it is committed */
+	ct_event_encode(reservation.at, CT_CLASS_ANY, ct_clock_ticks(), &head, NULL, 0);
+	CHILD_CHECK(ct_trace_commit(&reservation, head.component, CTRACE_INFO) == CTRACE_OK);
+	CHILD_CHECK(!ct_thread_is_in_call());
+	check_balance(3);
+}
+
+static void reserved_space_is_an_event_when_it_is_committed(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(reserve_and_commit), 0);
+	assert_lines(0, 2);
+}
+
+static void emit_at_a_site(void)
+{
+	const struct ctrace_item items[] = { CTRACE_U32(1), CTRACE_TEXT("ab", 2) };
+	static struct ctrace_tracer off = CTRACE_TRACER("unit.off");
+	static struct ctrace_site site, untouched;
+
+	errno = 4711;
+	CHILD_CHECK(ctrace_emit_at_(&site, &off, CTRACE_INFO, 0, items, 2) ==
+		    CTRACE_NOT_TRACE_ENABLED);
+	CHILD_CHECK(ctrace_emit_at_(&site, &tracer, CTRACE_LEVEL_COUNT, 0, items, 2) ==
+		    CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(memcmp(&site, &untouched, sizeof site) == 0); /* no event, no class */
+	CHILD_CHECK(ctrace_emit_at_(&site, &tracer, CTRACE_INFO, 0, items, 2) == CTRACE_OK);
+	CHILD_CHECK(errno == 4711);
+	CHILD_CHECK(site.level_word == tracer.level_word && site.event_id == 0 &&
+		    site.level == CTRACE_INFO);
+	CHILD_CHECK(site.class_number ==
+		    ct_trace_class(&(struct ct_event_head){ .component = tracer.component,
+							    .level = CTRACE_INFO },
+				   items, 2));
+	/* The site stays as it is: other threads may read it. */
+	CHILD_CHECK(ctrace_emit_at_(&site, &tracer, CTRACE_WARN, 1, items, 2) == CTRACE_OK);
+	CHILD_CHECK(site.event_id == 0 && site.level == CTRACE_INFO);
+	check_balance(2);
+}
+
+static void a_site_learns_the_class_of_its_first_event(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit.off = none\n");
+	assert_int_equal(run_traced(emit_at_a_site), 0);
+	assert_lines(0, 2);
+}
+
+static void ask_the_slow_way(void)
+{
+	static struct ctrace_tracer quiet = CTRACE_TRACER("unit.quiet"),
+				    dots = CTRACE_TRACER("a..b");
+
+	errno = 4711;
+	CHILD_CHECK(quiet.level_word == &ctrace_level_word_unregistered);
+	CHILD_CHECK(ctrace_enabled_slow_(&quiet, CTRACE_ERROR));
+	CHILD_CHECK(quiet.level_word != &ctrace_level_word_unregistered); /* known from now on */
+	CHILD_CHECK(!ctrace_enabled_slow_(&quiet, CTRACE_WARN));
+	CHILD_CHECK(!ctrace_enabled_slow_(&quiet, CTRACE_LEVEL_COUNT));
+	CHILD_CHECK(!ctrace_enabled_slow_(&dots, CTRACE_FATAL));
+	CHILD_CHECK(errno == 4711);
+	check_balance(0);
+}
+
+static void asking_whether_a_level_is_on_makes_the_tracer_known(void **state)
+{
+	(void)state;
+	configure("mftrace.level.unit.quiet = error\n");
+	assert_int_equal(run_traced(ask_the_slow_way), 0);
+}
+
 static void count_lost(void)
 {
 	const struct ct_session_head *head;
@@ -926,6 +1011,12 @@ int test_trace(void)
 		cmocka_unit_test_setup_teardown(a_capture_inside_a_capture_is_counted,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_output_is_reported_and_loses_nothing,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(reserved_space_is_an_event_when_it_is_committed,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_site_learns_the_class_of_its_first_event,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(asking_whether_a_level_is_on_makes_the_tracer_known,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(events_of_one_shape_have_one_class, fixture_setup,
 						fixture_teardown),
