@@ -4,7 +4,6 @@
 import collections
 import os
 import re
-import subprocess
 
 import project
 
@@ -41,24 +40,10 @@ for path in paths:
 report.check('an include names its directory, and points to a lower row or its own', wrong)
 
 
-def symbols(directory):
-    """(member, letter, symbol) of a directory's archive; of the tool's own, of its objects."""
-    build = project.BUILD
-    name = os.path.basename(directory)
-    objects = os.path.join(build, 'ctrace.p')
-    files = [os.path.join(objects, o) for o in sorted(os.listdir(objects)) if o.endswith('.o')] if directory == 'tools' \
-        else [os.path.join(build, f'lib{name}.a')]
-    listing = subprocess.run(['nm', '-A'] + files, capture_output=True, text=True, check=True).stdout
-    for line in listing.splitlines():
-        where, _, rest = line.rpartition(':')
-        fields = rest.split()
-        yield re.sub(r'.*src_|\.o$', '', where), fields[-2], fields[-1]
-
-
 home = {}
 used = []
 for directory in row:
-    for member, letter, symbol in symbols(directory):
+    for member, letter, symbol in project.symbols(directory):
         if letter in 'TDBRVWC':
             home[symbol] = directory
         elif letter == 'U':

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests mirror the sources, file names are unique, and every file starts with what it is for."""
+"""Each function that a directory offers has a test, file names are unique, and every file starts with what it is for."""
 
 import collections
 import os
@@ -10,21 +10,61 @@ import project
 report = project.Report()
 # What the tool's verbs are made of is tested by running the tool: tests/process, tests/golden.
 # What stands in front of libcob is tested by running COBOL programs: tests/process/cobol_runtime.sh.
-VERBS = ('src/cli/', 'src/operator/', 'src/tools/', 'src/cobol_runtime/')
+EXEMPT = ('cli', 'operator', 'tools', 'cobol_runtime')
+OURS = re.compile(r'(?:ct|ctrace|cobctf)_\w+|CBL_\w+')
+INLINE = re.compile(r'^static inline [^;{}()]*?\b(ct_\w+)\(', re.MULTILINE)
 sources = project.files('src', 'modules', ext=('.c',))
-units = set(project.files('tests/unit', ext=('.c',)))
+directory_of = {path: os.path.dirname(path).removeprefix('src/') for path in project.files('src', 'modules', ext=('.c', '.h'))}
+directories = sorted(set(directory_of.values()) - {'lib'})
 
 
-def mirror(path):
+def unit(directory):
     """tests/unit/ has a directory for each directory of src/, by its last name."""
-    return 'tests/unit/{}/test_{}'.format(*path.split('/')[-2:])
+    return f'tests/unit/{os.path.basename(directory)}'
 
 
-report.check('every source file has a unit test of its name',
-             [f'{path} has no {mirror(path)}' for path in sources if not path.startswith(VERBS) and mirror(path) not in units])
+homes = {unit(directory) for directory in directories}
+report.check('every file of tests/unit/ is of a directory of src/, or of modules/',
+             [f'{path}: put it into tests/unit/<last name of the directory whose functions it tests>/' for path in project.files('tests/unit')
+              if os.path.dirname(path) not in homes])
+report.check('every file of tests/unit/ is test_<name>.c, or <name>_fixture.h for several of them',
+             [f'{path} is neither' for path in project.files('tests/unit') if not re.search(r'/(test_\w+\.c|\w+_fixture\.h)$', path)])
 
-mirrored = {mirror(path) for path in sources}
-report.check('every unit test has a source file of its name', sorted(f'{path} has none' for path in units - mirrored))
+
+def declared(*paths):
+    return set(re.findall(r'\b(\w+)\s*\(', '\n'.join(project.code(project.text(path)) for path in paths)))
+
+
+# What a directory offers: the functions that another one's objects refer to, or that a public header declares; and the inline functions of
+# its headers that the sources of another one call.
+home, users = {}, collections.defaultdict(set)
+for directory in directories:
+    for _, letter, symbol in project.symbols(directory):
+        if letter == 'T' and OURS.fullmatch(symbol):
+            home[symbol] = directory
+        elif letter == 'U':
+            users[symbol].add(directory)
+for symbol in declared(*project.files('include', ext=('.h',))):
+    users[symbol].add('include')
+calls = {directory: declared(*(path for path in directory_of if directory_of[path] == directory)) for directory in directories}
+for path, directory in directory_of.items():
+    for symbol in INLINE.findall(project.code(project.text(path))) if path.endswith('.h') else ():
+        home[symbol] = directory
+        users[symbol] |= {other for other in directories if symbol in calls[other]}
+
+# A test names what it calls.  What runs only within another call, such as that of fork(), is named in a comment there: "calls ct_x()".
+named = {}
+for place in homes:
+    texts = [project.text(path) for path in project.files(place)]
+    named[place] = set(re.findall(r'\w+', '\n'.join(map(project.code, texts)))) | set(re.findall(r'\bcalls (\w+)\(\)', '\n'.join(texts)))
+offered = {symbol: directory for symbol, directory in home.items() if users[symbol] - {directory}}
+wrong = []
+for symbol, directory in sorted(offered.items(), key=lambda item: (item[1], item[0])):
+    if directory.split('/')[0] not in EXEMPT and symbol not in named[unit(directory)]:
+        by = ', '.join(sorted(users[symbol] - {directory}))
+        wrong.append(f'{symbol}() of {directory}, offered to {by}: call it in a test of {unit(directory)}/')
+report.check('each function that a directory offers to others is named in a test of its directory', wrong)
+report.check('most functions were found', [] if len(offered) > 500 else [f'only {len(offered)}; is the build in {project.BUILD} complete?'])
 
 # A bare name in a backtrace is enough.  Of the headers, which no backtrace has, a directory's own may be called as the public one of its face.
 places = collections.defaultdict(list)
@@ -43,8 +83,7 @@ for path in project.files('src', 'modules', 'include', ext=('.c', '.h')):
 report.check('every source file starts with its name, purpose and licence', wrong)
 
 # The tool's two directories of parts have a header a part.
-directories = {os.path.dirname(path) for path in sources if not path.startswith(('src/tools', 'modules'))}
 headers = set(project.files('src', ext=('.h',)))
-report.check('every directory has its header',
-             sorted(f'{f}/{os.path.basename(f)}.h is missing' for f in directories if f'{f}/{os.path.basename(f)}.h' not in headers))
+report.check('every directory has its header', [f'src/{f}/{os.path.basename(f)}.h is missing' for f in directories
+                                                if f.split('/')[0] not in ('tools', 'modules') and f'src/{f}/{os.path.basename(f)}.h' not in headers])
 report.end()

@@ -1,5 +1,6 @@
 """What the checkers of this directory share: the project's files, C without comments and strings, and a report in TAP."""
 
+import glob
 import os
 import re
 import subprocess
@@ -36,6 +37,22 @@ def code(source):
         token = match.group()
         return '""' if token[0] == '"' else "' '" if token[0] == "'" else re.sub(r'[^\n]', ' ', token)
     return TOKEN.sub(blank, source)
+
+
+def symbols(directory):
+    """(member, letter, symbol) of the archive of a directory of src/; of the tool's own and of modules/, of their objects."""
+    if directory in ('tools', 'modules'):
+        objects = [os.path.join(BUILD, 'ctrace.p')] if directory == 'tools' else glob.glob(os.path.join(BUILD, 'modules', '*.p'))
+        built = sorted(o for at in objects for o in glob.glob(os.path.join(at, '*.o')))
+    else:
+        built = [os.path.join(BUILD, f'lib{os.path.basename(directory)}.a')]
+        if directory == 'cobol_runtime' and not os.path.exists(built[0]):
+            return  # built where GnuCOBOL is
+    listing = subprocess.run(['nm', '-A'] + built, capture_output=True, text=True, check=True).stdout
+    for line in listing.splitlines():
+        where, _, rest = line.rpartition(':')
+        fields = rest.split()
+        yield re.sub(r'.*src_|\.o$', '', where), fields[-2], fields[-1]
 
 
 class Report:
