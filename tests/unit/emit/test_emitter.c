@@ -1,5 +1,5 @@
 /*
- * test_emitter.c - names, aliases, indexes and property tables; at most 32 emitters a process.
+ * test_emitter.c - names, aliases, indexes and property tables; at most 16 emitters a process.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
