@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every path, file, function, key and command that README.md and docs/ name exists."""
+"""Every path, file, function, key and command that documents name exists, and no row of a table is there twice."""
 
 import os
 import re
@@ -9,6 +9,8 @@ import project
 PATH = re.compile(r'^[\w.-]+(/[\w.*-]+)+/?$')
 FILE = re.compile(r'^[\w-]+\.(c|h|cbl|cpy|sh|py|md|map|in)$')
 SYMBOL = re.compile(r'^((?:ctrace|ct|cobctf)_\w*\w|(?:CTRACE|CT|CBL_CTF|MFTRACE|CTF)_\w*\w)(?:\(.*\))?$')
+CALL = re.compile(r'^([a-z]\w*)\(\)$')  # also of functions without a prefix
+BARE = re.compile(r'^[a-z][a-z0-9]*(?:_[a-z0-9]+)+$')  # a static function, a member, a variable
 KEY = re.compile(r'^((?:ctrace|mftrace)\.[a-z]+(?:\.[a-z]+)*)(?:\s*=.*|\.<\w+>.*)?$')
 STOP = re.compile(r'^#+ .*?([\w/]+\.[ch]):\s*`?(\w+)\(', re.MULTILINE)
 LINK = re.compile(r'\[[^\]]*\]\(([^)\s]+)\)')
@@ -22,6 +24,8 @@ sources = '\n'.join(project.text(f) for f in project.files('src', 'include', 'co
                                                           'modules', 'meson.build', 'Makefile', 'packaging',
                                                           ext=('.c', '.h', '.cbl', '.cpy', '.sh', '.py', 'run', '.build', 'Makefile', '.in')))
 words = set(re.findall(r'\w+', sources))
+called = {name for f in project.files('src', 'include', 'tests', 'bench', 'fuzz', 'examples', 'modules', ext=('.c', '.h'))
+          for name in re.findall(r'\b(\w+)\s*\(', project.code(project.text(f)))}
 goals = set(re.findall(r'^([a-z]+):', project.text('Makefile'), re.MULTILINE))
 
 
@@ -47,7 +51,7 @@ def diagnostic(term, blocks=''):
         if not found:
             return 'no such file'
         return None if re.search(r'\b' + function.rstrip('()') + r'\b', project.text(found[0])) else f'{function} is not in {found[0]}'
-    if PATH.match(term):
+    if PATH.match(term) and 'NNN' not in term:
         if term.split('/')[0] in tops | directories | {'ctrace'} and not exists(term):
             return 'no such path'
         return None
@@ -56,14 +60,32 @@ def diagnostic(term, blocks=''):
     symbol = SYMBOL.match(term)
     if symbol:
         return None if symbol.group(1) in words else 'no such name in the sources'
+    call = CALL.match(term)
+    if call:
+        return None if call.group(1) in called else 'no such function in the sources'
+    if BARE.match(term):
+        return None if term in words else 'no such name in the sources'
     key = KEY.match(term)
     if key and term not in names and not term.endswith('.pc'):
         return None if key.group(1) in sources else 'no such key in the sources'
     return None
 
 
+def double_rows(markdown):
+    """Rows of a table that it has already, whatever their blanks."""
+    seen = set()
+    for line in markdown.split('\n'):
+        if not line.startswith('|'):
+            seen.clear()
+            continue
+        row = tuple(cell.strip() for cell in line.strip('| ').split('|'))
+        if row in seen:
+            yield line
+        seen.add(row)
+
+
 report = project.Report()
-for path in project.files('README.md', 'docs', ext=('.md',)):
+for path in project.files('README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs', 'examples', 'bench', 'src', ext=('.md',)):
     markdown = project.text(path)
     prose = without_blocks(markdown)
     blocks = '\n'.join(set(markdown.split('\n')) - set(prose.split('\n')))
@@ -80,6 +102,7 @@ for path in project.files('README.md', 'docs', ext=('.md',)):
         why = diagnostic(f'{file}:{function}')
         if why:
             wrong.append(f'{file}: {function}(): {why}')
+    wrong += [f'the row "{row[:60]}" is there twice' for row in double_rows(markdown)]
     report.check(f'{path} names only what is there', wrong)
 report.check('there is a README', [] if os.path.exists(os.path.join(project.ROOT, 'README.md')) else ['README.md is missing'])
 report.end()
