@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Sizes and limits that documents and public headers quote are those of the constants in the sources.
+"""Sizes and limits that documents, manual pages and public headers quote are those of the constants in the sources.
 
 limits.txt has a line for each quotation: the document, and its words with the constant in braces in place of the number.  A sentence of a
 document that names a limit or a size has such a line; without braces when its number is no constant of ours.
@@ -62,8 +62,8 @@ def pattern(words):
 
 report = project.Report()
 # Decisions say what held when they were made.
-documents = {path: prose(path) for path in project.files('README.md', 'docs', ext=('.md',)) + project.files('include', ext=('.h',))
-             if not path.startswith('docs/decisions/')}
+documents = {path: prose(path) for path in project.files('README.md', 'docs', ext=('.md',)) + project.files('man')
+             + project.files('include', ext=('.h',)) if not path.startswith('docs/decisions/')}
 covered = {path: [] for path in documents}
 wrong = []
 lines = [line for line in project.text('tests/docs/limits.txt').split('\n') if line and not line.startswith('#')]
