@@ -20,11 +20,12 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+import cobol_runtime  # noqa: E402
 import peers  # noqa: E402
 import read  # noqa: E402
 import rows  # noqa: E402
 
-GROUPS = ("calls", "alone", "steps", "sustained", "text", "crowd", "growth", "start", "sublevels", "operate", "read")
+GROUPS = ("calls", "alone", "steps", "sustained", "text", "crowd", "growth", "start", "sublevels", "operate", "read", "cobol")
 OTHERS = ("lttng", "spdlog")  # what need not be there
 ALL = ("ctrace", "direct", "lttng", "spdlog")
 PROCESSORS = len(os.sched_getaffinity(0))
@@ -116,7 +117,7 @@ def run_program(build, name, is_quick):
         return json.load(output)
 
 
-def measure_rest(build, groups, is_quick):
+def measure_rest(build, groups, is_quick, a_runs):
     """Raw figures and rows of those programs."""
     raw, made = {}, []
     for group, program, make in (
@@ -132,6 +133,10 @@ def measure_rest(build, groups, is_quick):
         say("reading")
         raw["read"] = read.measure(build, is_quick)
         made += rows.read_rows(raw["read"])
+    if "cobol" in groups and cobol_runtime.is_there(build):
+        say("COBOL run time")
+        raw["cobol"] = cobol_runtime.measure(build, is_quick)
+        made += rows.cobol_rows(raw["cobol"], a_runs)
     return raw, made
 
 
@@ -195,7 +200,7 @@ def measure(options):
             finally:
                 for peer in tracers.values():
                     peer.stop()
-    raw, rest = measure_rest(options.build, options.only, options.quick)
+    raw, rest = measure_rest(options.build, options.only, options.quick, results.get("call.a", {}).get("ctrace"))
     table = rows.measured_rows(results, form.threads, form.crowds) + rest
     if form.is_quick:
         for row in table:

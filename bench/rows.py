@@ -10,6 +10,8 @@ Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 import statistics
 from dataclasses import dataclass, field
 
+import cobol_runtime
+
 COLUMNS = {"ctrace": "ctrace", "direct": "baseline", "lttng": "LTTng-UST", "spdlog": "spdlog"}
 
 
@@ -311,6 +313,46 @@ def writer_rows(workload, runs):
         else:
             row.values["ctrace"] = statistics.median(values)
     return [wall, spent, size]
+
+
+def cobol_rows(cobol, a_runs):
+    """A batch without a change, under libctrace-cobol.so.  a_runs: of CTRACE() of an A, where they were measured."""
+    group = "A COBOL batch under libctrace-cobol.so"
+    cases, full = cobol["cases"], cobol["paragraphs"] >= 10_000_000
+    names = {"batch": f"{cobol['records']:,} records, 10 paragraphs each", "read": f"{cobol['records']:,} READs", "paragraphs": f"{cobol['paragraphs']:,} paragraphs"}
+
+    def of(work, how, title, limit=None):
+        """Seconds from start to end, beside those of the plain program."""
+        row = Row(group, f"{names[work]}: {title}", "s", digits=3)
+        if cobol["lost"] and how == "traced":
+            row.drops["ctrace"] = cobol["lost"]
+            return row
+        row.values = {"ctrace": statistics.median(run["wall"] for run in cases[f"{work} {how}"]),
+                      "direct": statistics.median(run["wall"] for run in cases[f"{work} plain"])}
+        row.ratio, row.ratio_to = cobol_runtime.ratio(cases, work, how, "wall"), "without the library"
+        row.limit = limit if full else None
+        return row
+
+    def each(work, how, title, count, limit=None):
+        row = single(group, title, "ns", cobol_runtime.beyond(cases, work, how, "wall", count), limit if full else None)
+        if cobol["lost"] and how == "traced":
+            row.values, row.drops = {}, {"ctrace": cobol["lost"]}
+        return row
+
+    own = single(group, "a paragraph, by COB_SET_TRACE to a file", "ns", cobol_runtime.own_trace(cobol))
+    paragraph = each("paragraphs", "traced", "a paragraph, traced", cobol["paragraphs"])
+    a_ns = median_of(a_runs, "ns")
+    if a_ns and paragraph.values:
+        paragraph.ratio, paragraph.ratio_to, paragraph.limit = paragraph.values["ctrace"] / a_ns, "A", 2 if full else None
+    return [
+        of("batch", "off", "off"),
+        of("batch", "traced", "traced", 1.3),
+        of("read", "off", "off"),
+        of("read", "traced", "traced", 1.1),
+        each("paragraphs", "off", "a paragraph, off", cobol["paragraphs"], 2),
+        paragraph,
+        own,
+    ]
 
 
 def read_rows(read):

@@ -24,6 +24,7 @@ GROUPS = {
     "Component trace",
     "Operated",
     "Reading",
+    "A COBOL batch under libctrace-cobol.so",
 }
 test = tap.Tap()
 
