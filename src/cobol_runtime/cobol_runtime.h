@@ -58,10 +58,17 @@ void ct_switches_init(void);
 /* Is the property file:`name` of mf.mffh.xfh on? */
 bool ct_switches_file_is_on(const char *name, size_t size);
 
+/* ctrace_enabled() without its call for a tracer that is not registered: that one passes here, and
+ * its trace call decides.  So a hook has no call while nothing is traced. */
+static inline bool ct_is_on(const struct ctrace_tracer *tracer, uint32_t level)
+{
+	return UNLIKELY(ctrace_passes_(ctrace_level_word_(tracer), level));
+}
+
 /* True when events of this level and property of mf.rts are wanted. */
 static inline bool ct_rts_is_on(uint32_t level, uint32_t property)
 {
-	return UNLIKELY(ctrace_enabled(&ct_rts, level)) &&
+	return ct_is_on(&ct_rts, level) &&
 	       (atomic_load_explicit(&ct_rts_properties, memory_order_relaxed) & property) != 0;
 }
 

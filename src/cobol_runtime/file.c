@@ -110,7 +110,7 @@ void ct_file_init(void)
 
 static bool files_are_watched(void)
 {
-	return UNLIKELY(ctrace_enabled(&ct_xfh, CTRACE_FATAL));
+	return ct_is_on(&ct_xfh, CTRACE_FATAL);
 }
 
 static bool property_is_on(uint32_t property)
@@ -219,7 +219,7 @@ static void operation_end(const struct operation *operation)
 
 	outcome.level = operation_level(operation->id, outcome.status);
 	if (outcome.level == CTRACE_ERROR ||
-	    (ctrace_enabled(&ct_xfh, outcome.level) && ct_file_is_on(operation->file))) {
+	    (ct_is_on(&ct_xfh, outcome.level) && ct_file_is_on(operation->file))) {
 		outcome.duration_ns = duration_of(operation->begin, end);
 		if (operation_has_record(operation->id, outcome.status) &&
 		    operation->file != NULL && operation->file->record != NULL)

@@ -237,7 +237,7 @@ bool ct_program_is_searched_for(void)
 
 static struct search search_begin(struct ct_name name, bool must_exist)
 {
-	struct search search = { .name = name, .is_traced = ctrace_enabled(&ct_rts, CTRACE_FATAL) };
+	struct search search = { .name = name, .is_traced = ct_is_on(&ct_rts, CTRACE_FATAL) };
 
 	search_goes_on = must_exist;
 	if (!search.is_traced)
@@ -305,39 +305,39 @@ void *cob_call_field(const cob_field *field, const struct cob_call_struct *known
  * Sections, paragraphs and statements: with -ftrace or -ftraceall
  */
 
+/* Out of line, so that a hook is a load, a comparison and a jump while nothing is traced.  Each has
+ * a trace call of its own, whose events are of one class. */
+#define STEP_TRACE(function, id) \
+	__attribute__((noinline)) static void function(const char *name) \
+	{ \
+		struct ct_where where = ct_program_where(); \
+\
+		CTRACE(&ct_rts, CTRACE_DEBUG, (id), \
+		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name), \
+		       CTRACE_U32(where.line)); \
+	}
+STEP_TRACE(section_trace, 1010)
+STEP_TRACE(paragraph_trace, 1011)
+STEP_TRACE(statement_trace, 1012)
+
 void cob_trace_sect(const char *name)
 {
-	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL) {
-		struct ct_where where = ct_program_where();
-
-		CTRACE(&ct_rts, CTRACE_DEBUG, 1010,
-		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name),
-		       CTRACE_U32(where.line));
-	}
+	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
+		section_trace(name);
 	PASS(cob_trace_sect, name);
 }
 
 void cob_trace_para(const char *name)
 {
-	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL) {
-		struct ct_where where = ct_program_where();
-
-		CTRACE(&ct_rts, CTRACE_DEBUG, 1011,
-		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name),
-		       CTRACE_U32(where.line));
-	}
+	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
+		paragraph_trace(name);
 	PASS(cob_trace_para, name);
 }
 
 void cob_trace_stmt(const char *name)
 {
-	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_STATEMENTS) && name != NULL) {
-		struct ct_where where = ct_program_where();
-
-		CTRACE(&ct_rts, CTRACE_DEBUG, 1012,
-		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name),
-		       CTRACE_U32(where.line));
-	}
+	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_STATEMENTS) && name != NULL)
+		statement_trace(name);
 	PASS(cob_trace_stmt, name);
 }
 

@@ -94,7 +94,7 @@ void cob_display(const int device, const int ends_line, const int count, ...)
 		for (int at = 0; at < part; at++)
 			fields[at] = va_arg(arguments, cob_field *);
 		left -= part;
-		if (UNLIKELY(ctrace_enabled(&ct_io, CTRACE_INFO)) && ct_run_unit_version_is_known())
+		if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
 			display_trace(device, fields, part);
 		display_pass(device, left > 0 ? 0 : ends_line, part, fields);
 	} while (left > 0);
@@ -116,7 +116,7 @@ static void accept_trace(const cob_field *field)
 void cob_accept(cob_field *field)
 {
 	PASS(cob_accept, field);
-	if (UNLIKELY(ctrace_enabled(&ct_io, CTRACE_INFO)) && ct_run_unit_version_is_known())
+	if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
 		accept_trace(field);
 }
 
@@ -126,7 +126,7 @@ void cob_field_accept(cob_field *field, cob_field *line, cob_field *column, cob_
 {
 	PASS(cob_field_accept, field, line, column, foreground, background, scroll, timeout, prompt,
 	     size, flags);
-	if (UNLIKELY(ctrace_enabled(&ct_io, CTRACE_INFO)) && ct_run_unit_version_is_known())
+	if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
 		accept_trace((flags & (COB_SCREEN_SECURE | COB_SCREEN_NO_ECHO)) == 0 ? field
 										     : NULL);
 }
