@@ -195,18 +195,18 @@ static void print_check(struct ct_load *load, const struct ct_yaml *const *value
 		ct_load_diagnose(load, values[KEY_VALUES], "values have no names when printed so",
 				 "print: enumeration or flags, or no values");
 	if (values[KEY_VALUES] == NULL && print_has_labels(print))
-		ct_load_diagnose(load, values[KEY_PRINT], "what the values are called is not said",
+		ct_load_diagnose(load, values[KEY_PRINT], "the values have no names",
 				 "values: {NAME: NUMBER, ...} beside it");
 	if (values[KEY_COPYBOOK] != NULL && print != CT_PRINT_RECORD)
 		ct_load_diagnose(load, values[KEY_COPYBOOK], "only a record has a copybook",
 				 "print: record, or no copybook");
 	if (values[KEY_COPYBOOK] == NULL && print == CT_PRINT_RECORD)
-		ct_load_diagnose(load, values[KEY_PRINT], "what the record looks like is not said",
+		ct_load_diagnose(load, values[KEY_PRINT], "the record has no copybook",
 				 "copybook: FILE beside it");
 	for (unsigned i = 0; i < CT_COUNT(of_copybooks); i++)
 		if (values[of_copybooks[i]] != NULL && values[KEY_COPYBOOK] == NULL)
 			ct_load_diagnose(load, values[of_copybooks[i]],
-					 "this says something of a copybook, and there is none",
+					 "this key belongs to a copybook, and there is none",
 					 "copybook: FILE beside it");
 	if (values[KEY_ENCODING] != NULL && !print_has_encoding(print))
 		ct_load_diagnose(load, values[KEY_ENCODING],
@@ -247,7 +247,7 @@ static void argument_load_copybook(struct ct_load *load, const struct ct_yaml *c
 	if (argument->copybook_name == NULL || load->status != CTRACE_OK)
 		return;
 	if (argument->copybook_name[0] == '\0') {
-		ct_load_diagnose(load, node, "which copybook is not said", "copybook: FILE");
+		ct_load_diagnose(load, node, "the copybook is not named", "copybook: FILE");
 		return;
 	}
 	if (!load->budget->with_copybooks)

@@ -161,7 +161,7 @@ static void report_rest(uint64_t count, const char *path, ct_catalog_diagnose *d
 	(void)snprintf(diagnostic.message, sizeof diagnostic.message, "%llu more errors",
 		       (unsigned long long)count);
 	(void)snprintf(diagnostic.expected, sizeof diagnostic.expected,
-		       "the ones above to be repaired first");
+		       "the errors above to be corrected first");
 	diagnose(path, &diagnostic, user);
 }
 

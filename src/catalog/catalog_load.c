@@ -385,8 +385,7 @@ static void component_load_name(struct ct_load *load, const struct ct_yaml *node
 	const char *name;
 
 	if (node == NULL) {
-		ct_load_diagnose(load, document, "which component this is about is not said",
-				 "component: NAME");
+		ct_load_diagnose(load, document, "the component is not named", "component: NAME");
 		return;
 	}
 	name = ct_load_name(load, node, &component_letters);

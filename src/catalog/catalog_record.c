@@ -225,7 +225,7 @@ const struct ct_copybook *ct_catalog_record_open(struct ct_catalog_file *file,
 	if (known != NULL) {
 		if (known->copybook == NULL)
 			record_diagnose(diagnostics, request->node,
-					"has an error, as was said before",
+					"has an error, as reported above",
 					"a copybook without errors");
 		return known->copybook;
 	}

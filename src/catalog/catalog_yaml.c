@@ -86,9 +86,9 @@ static const char *problem_hint(const char *problem)
 		{ "tab character", "blanks, not tabs" },
 		{ "cannot start any token",
 		  "blanks, not tabs; and quotation marks around a text that begins with a mark" },
-		{ "did not find expected ','", "a comma, or what closes the bracket" },
-		{ "did not find expected node content", "a value, or what closes the bracket" },
-		{ "unexpected end of stream", "what closes the quotation mark or bracket" },
+		{ "did not find expected ','", "a comma, or the closing bracket" },
+		{ "did not find expected node content", "a value, or the closing bracket" },
+		{ "unexpected end of stream", "the closing quotation mark or bracket" },
 		{ "UTF-8", "UTF-8" },
 		{ "control characters", "printable characters" },
 	};

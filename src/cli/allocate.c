@@ -95,7 +95,7 @@ static void report_lack(void)
 	if (goes_on)
 		return;
 	error_put(running);
-	error_put(": there is not enough memory; what was done or printed may not be complete\n");
+	error_put(": there is not enough memory; the work or the output may be incomplete\n");
 	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (nowhere >= 0)
 		(void)dup2(nowhere, STDERR_FILENO);

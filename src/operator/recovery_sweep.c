@@ -315,7 +315,7 @@ static void report_tries(const struct ct_session_head *head)
 	if (localtime_r(&until, &local) != NULL)
 		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
 	printf("  a destination has failed %" PRIu64
-	       " time%s; what it does not take is removed after %s\n",
+	       " time%s; undelivered events are removed after %s\n",
 	       head->recover_tries, head->recover_tries == 1 ? "" : "s", when);
 }
 

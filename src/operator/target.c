@@ -107,7 +107,7 @@ static error_t target_parse(int key, char *argument, struct argp_state *state)
 }
 
 static const struct argp_option rows[] = {
-	{ "all", 'a', NULL, 0, "All processes that may be asked, which is the default", 0 },
+	{ "all", 'a', NULL, 0, "All processes that you may ask (the default)", 0 },
 	{ "asid", 'A', "HEX", 0, "Only the process with this ASID", 0 },
 	{ "job", 'J', "GLOB", 0, "Only processes whose JOBNAME matches", 0 },
 	{ "json", 'j', NULL, 0, "Print one JSON document", 0 },

@@ -458,7 +458,8 @@ static int catalog_run(const struct arguments *arguments)
 	if (result == CMD_DONE && arguments->action->print != NULL)
 		is_written = print_all(catalog, arguments);
 	else if (arguments->action->print != NULL)
-		fputs("ctrace catalog: nothing is written before this is put right\n", stderr);
+		fputs("ctrace catalog: nothing is written until these errors are corrected\n",
+		      stderr);
 	ct_catalog_destroy(catalog);
 	return is_written ? result : CMD_UNWRITTEN;
 }
@@ -466,7 +467,8 @@ static int catalog_run(const struct arguments *arguments)
 int cmd_catalog(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "json", 'j', NULL, 0, "check: print a JSON document a file, with its errors", 0 },
+		{ "json", 'j', NULL, 0,
+		  "check: print a JSON document for each file, with its errors", 0 },
 		{ "output", 'o', "FILE", 0, "Write to FILE instead of standard output", 0 },
 		{ 0 },
 	};
@@ -475,7 +477,7 @@ int cmd_catalog(int argc, char **argv)
 		.parser = parse_argument,
 		.args_doc =
 			"check FILE...\nheader FILE...\ncopybook FILE...\ndoc FILE...\nimport XML...\ndraft TRACE...",
-		.doc = "Name each error in catalogues of events with line and column, or print what they say as a C header, as a COBOL "
+		.doc = "Report each error in catalogues of events with line and column, or print a catalogue as a C header, as a COBOL "
 		       "copybook of level 78, or as a page in Markdown.\v"
 		       "A catalogue:\n"
 		       "  component: NAME\n"

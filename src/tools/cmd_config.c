@@ -693,8 +693,8 @@ int cmd_config(int argc, char **argv)
 		.options = options,
 		.parser = parse_argument,
 		.args_doc = "check [FILE]",
-		.doc = "Name each error in a configuration file with line and column, and print the settings that come of it.\n"
-		       "Without FILE: that of MFTRACE_CONFIG.",
+		.doc = "Report each error in a configuration file with line and column, and print the resulting settings.\n"
+		       "Without FILE: the file that MFTRACE_CONFIG names.",
 		.help_filter = add_keys,
 	};
 	struct arguments arguments = { 0 };

@@ -86,7 +86,7 @@ static const char help[] =
 	"R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)][,WTR=name|DISCONNECT][,CONT|,END]\n"
 	"                                                             replies; END carries the command out\n"
 	"R nn,CANCEL                                                  withdraws the command\n"
-	"HELP [message]                                               this, or what a message means\n"
+	"HELP [message]                                               this list, or the meaning of a message\n"
 	"QUIT, EXIT, END                                              end the console; so does Ctrl-D\n";
 
 /* The texts of a message are not known here. */
@@ -116,7 +116,7 @@ static void print_help(struct ct_span code)
 	if (code.size != 0) {
 		fputs("There is no message ", stdout);
 		ct_tool_print(stdout, code.at, code.size);
-		fputs("; HELP alone lists the commands, and ctrace explain tells of return and reason codes\n",
+		fputs("; HELP alone lists the commands, and ctrace explain has the return and reason codes\n",
 		      stdout);
 		return;
 	}

@@ -158,7 +158,7 @@ int cmd_dest(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_argument,
 		.args_doc = "COMPONENT\nCOMPONENT {+EMITTER|-EMITTER}...\nCOMPONENT (EMITTER...)",
-		.doc = "Show where the events of a component go; add and remove destinations, or say exactly which.\v"
+		.doc = "Show the destinations of a component; add and remove destinations, or set the whole list.\v"
 		       "COMPONENT is a name, or a pattern with * and ?.  Give options of one letter in front of it.  A shell wants "
 		       "quotation marks round parentheses, which may be left out; '()' inherits the destinations again.",
 		.children = children,

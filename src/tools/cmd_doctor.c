@@ -571,7 +571,7 @@ int cmd_doctor(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "json", 'j', NULL, 0,
-		  "Print one JSON document; the program's standard output goes to standard error then",
+		  "Print one JSON document; the program's standard output then goes to standard error",
 		  0 },
 		{ 0 },
 	};
@@ -579,9 +579,9 @@ int cmd_doctor(int argc, char **argv)
 		.options = options,
 		.parser = parse_doctor,
 		.args_doc = "[--] PROGRAM [ARGUMENT...]\nPID",
-		.doc = "Run a program, or look at a running process, and say what tracing makes of it.\v"
+		.doc = "Run a program, or inspect a running process, and report the result of tracing it.\v"
 		       "Exit status: 0 when all is well, 1 when something is wrong with tracing, 3 when the program itself failed, 4 when "
-		       "both.",
+		       "both failed.",
 	};
 	struct doctor doctor = { 0 };
 	int exit_status;

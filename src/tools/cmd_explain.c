@@ -256,7 +256,7 @@ static error_t parse_explain(int key, char *argument, struct argp_state *state)
 int cmd_explain(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "all", 'a', NULL, 0, "List every code, one a line; as without RC", 0 },
+		{ "all", 'a', NULL, 0, "List every code, one on each line, as without RC", 0 },
 		{ 0 },
 	};
 	static const struct argp argp = {

@@ -227,8 +227,7 @@ static void options_check(struct exporting *verb, struct argp_state *state)
 	if (verb->options.columns != NULL && verb->exporter != &ct_export_csv)
 		argp_error(state, "--columns goes with --format=csv");
 	if (verb->options.has_args && verb->exporter != &ct_export_chrome)
-		argp_error(state,
-			   "--args goes with --format=chrome; the others have what they can hold");
+		argp_error(state, "--args goes with --format=chrome only");
 	if (verb->options.is_unguarded && verb->exporter != &ct_export_csv)
 		argp_error(state, "--unguarded goes with --format=csv");
 }
@@ -283,13 +282,13 @@ int cmd_export(int argc, char **argv)
 		{ "output", 'o', "PATH", 0,
 		  "The file, or the directory of common-trace-format; stdout by default", 0 },
 		{ "args", OPTION_ARGS, NULL, 0,
-		  "chrome: the items of spans too; speedscope then adds nothing up", 0 },
-		{ "lines", OPTION_LINES, NULL, 0, "json: one object a line instead of an array",
-		  0 },
+		  "chrome: also the items of spans; then speedscope adds no spans up", 0 },
+		{ "lines", OPTION_LINES, NULL, 0,
+		  "json: one object on each line instead of an array", 0 },
 		{ "columns", OPTION_COLUMNS, "LIST", 0,
 		  "csv: these items, and fields of records as record.pkg-size, as columns", 0 },
 		{ "unguarded", OPTION_UNGUARDED, NULL, 0,
-		  "csv: no apostrophe before what a spreadsheet would compute", 0 },
+		  "csv: no apostrophe before texts that a spreadsheet would compute", 0 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
@@ -301,7 +300,7 @@ int cmd_export(int argc, char **argv)
 		.parser = parse_export,
 		.args_doc = "--format=FORMAT ['EXPRESSION'] PATH|PID...",
 		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 directory with named events for babeltrace2 and Trace"
-		       " Compass, JSON and protobuf for Perfetto and its like, speedscope's own, comma-separated values, JSON.\v"
+		       " Compass, JSON and protobuf for Perfetto and similar viewers, speedscope's format, comma-separated values, JSON.\v"
 		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the output could not be written.",
 	};
 	struct exporting verb = { .output = NULL };

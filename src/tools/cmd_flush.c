@@ -89,7 +89,7 @@ int cmd_flush(int argc, char **argv)
 	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		.parser = parse_argument,
-		.doc = "Have running processes deliver what they have traced so far to its destinations.",
+		.doc = "Make running processes deliver the events that they have traced so far.",
 		.children = children,
 	};
 	struct change change;

@@ -110,7 +110,7 @@ int cmd_level(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_argument,
 		.args_doc = "COMPONENT [LEVEL]",
-		.doc = "Show or change from which level on events of a component are traced: debug, info, warn, error, fatal or none.\v"
+		.doc = "Show or change the level from which events of a component are traced: debug, info, warn, error, fatal or none.\v"
 		       "COMPONENT is a name, or a pattern with * and ?; '' is the default of components without a level.",
 		.children = children,
 	};

@@ -100,7 +100,7 @@ int cmd_op(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
 		{ "file", 'f', "FILE", 0,
-		  "Read commands from a file, one a line; - is standard input", 0 },
+		  "Read commands from a file, one on each line; - is standard input", 0 },
 		{ "reply", 'r', "OPERANDS", 0,
 		  "Answer each prompt of TRACE CT with these operands, and END", 0 },
 		{ 0 },

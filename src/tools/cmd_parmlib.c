@@ -199,7 +199,7 @@ int cmd_parmlib(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_argument,
 		.args_doc = "check MEMBER|FILE...\nprint MEMBER|FILE",
-		.doc = "Name each error in members of component trace with line, column and reason code, or print what a member says.\v"
+		.doc = "Report each error in members of component trace with line, column and reason code, or print a member in its plain form.\v"
 		       "A member:\n"
 		       "  TRACEOPTS\n"
 		       "    [WTRSTART(NAME) [WRAP|NOWRAP]]\n"
@@ -210,7 +210,7 @@ int cmd_parmlib(int argc, char **argv)
 		       "    ...\n"
 		       "    [WTRSTOP(JOB)]\n"
 		       "\n"
-		       "MEMBER is looked for in the directories of CTRACE_PARMLIB, then as a file.",
+		       "MEMBER is searched in the directories of CTRACE_PARMLIB, then as a file.",
 	};
 	struct arguments arguments = { 0 };
 	int exit_status = CMD_DONE;

@@ -70,14 +70,14 @@ static int summary_print(const struct ct_recovery_sweep *run)
 		       " event%s undeliverable: for the standard error of a process that has ended\n",
 		       total->undeliverable, total->undeliverable == 1 ? "" : "s");
 	if (total->gone != 0)
-		printf("%" PRIu32 " ring%s had no file: what waited there is gone\n", total->gone,
+		printf("%" PRIu32 " ring%s had no file: the events in it are gone\n", total->gone,
 		       total->gone == 1 ? "" : "s");
 	(void)fflush(stdout);
 	if (total->kept != 0)
 		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);
 	if (total->given_up != 0)
 		fprintf(stderr,
-			"ctrace recover: %" PRIu32 " given up, and what was left in %s is lost\n",
+			"ctrace recover: %" PRIu32 " given up; the events left in %s are lost\n",
 			total->given_up, total->given_up == 1 ? "it" : "them");
 	return total->kept == 0 && total->given_up == 0 && total->damaged == 0 &&
 			       run->others == 0 && run->broken == 0
@@ -89,9 +89,9 @@ int cmd_recover(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "anyway", 'a', NULL, 0,
-		  "Deliver here, too, what was traced in another name space or under another root directory",
+		  "Also deliver the events of processes in another name space or under another root directory",
 		  0 },
-		{ "dry-run", 'n', NULL, 0, "Only say what would be recovered", 0 },
+		{ "dry-run", 'n', NULL, 0, "Only report what would be recovered", 0 },
 		{ 0 },
 	};
 	static const struct argp argp = {

@@ -99,7 +99,7 @@ int cmd_reload(int argc, char **argv)
 	static const struct argp argp = {
 		.parser = parse_argument,
 		.args_doc = "[CONFIG]",
-		.doc = "Have running processes read a configuration file: CONFIG, or each its own again.",
+		.doc = "Make running processes read a configuration file: CONFIG, or again their own.",
 		.children = children,
 	};
 	struct change change;

@@ -170,7 +170,8 @@ static void print_sums(const struct ct_repair *repair)
 static void print_report(const struct ct_repair *repair, const struct repair_run *run)
 {
 	if (run->reports > REPORT_LIMIT && !run->is_verbose)
-		fprintf(stderr, "ctrace repair: %" PRIu64 " more like these; --verbose tells all\n",
+		fprintf(stderr,
+			"ctrace repair: %" PRIu64 " more like these; --verbose reports all\n",
 			run->reports - REPORT_LIMIT);
 	print_sums(repair);
 	printf("kept ");
@@ -289,21 +290,21 @@ int cmd_repair(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "output", 'o', "DIRECTORY", 0,
-		  "Where the copies go; made when missing, and empty before", 0 },
+		  "The directory for the copies; created when missing, must be empty", 0 },
 		{ "metadata", 'm', "FILE", 0,
-		  "Classes of events for traces whose own metadata cannot be read: those of another run of the program",
+		  "Metadata of another run of the program, for traces whose own metadata cannot be read",
 		  0 },
-		{ "verbose", 'v', NULL, 0,
-		  "Tell every place that is damaged, however many there are", 0 },
+		{ "verbose", 'v', NULL, 0, "Report every damaged place, however many there are",
+		  0 },
 		{ 0 },
 	};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_argument,
 		.args_doc = "PATH... -o DIRECTORY",
-		.doc = "Write what is good of damaged traces as traces without damage.\v"
+		.doc = "Copy the sound part of damaged traces to traces without damage.\v"
 		       "PATH is a BINFILE trace, a writer's data set, a directory of these, or one stream file.  Packets of which every event can be read are "
-		       "copied as they are; one with damage is cut behind its last good event.  Nothing is changed where it is.",
+		       "copied unchanged; a packet with damage is cut after its last good event.  The named traces are never changed.",
 	};
 	struct repair_run run = { 0 };
 

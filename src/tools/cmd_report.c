@@ -285,9 +285,9 @@ int cmd_report(int argc, char **argv)
 		{ "output", 'o', "FILE", 0, "The page; " DEFAULT_NAME " by default, - for stdout",
 		  0 },
 		{ "title", OPTION_TITLE, "TEXT", 0,
-		  "What stands above it; the names of the traces by default", 0 },
-		{ "limit", OPTION_LIMIT, "N", 0,
-		  "At most so many events, the last ones; 2000000 by default", 0 },
+		  "The title above the page; the names of the traces by default", 0 },
+		{ "limit", OPTION_LIMIT, "N", 0, "At most the last N events; 2000000 by default",
+		  0 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
@@ -299,8 +299,8 @@ int cmd_report(int argc, char **argv)
 		.parser = parse_report,
 		.args_doc = "['EXPRESSION'] [PATH|PID...]",
 		.doc = "Write traces, merged by time, as one page for a browser: a timeline, a list of events with their fields and records, a"
-		       " tally, the slowest spans, rates and losses. The page holds everything that it shows and asks no network for"
-		       " anything.\v"
+		       " tally, the slowest spans, rates and losses. The page contains everything that it shows and needs no"
+		       " network.\v"
 		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the page could not be written.",
 	};
 	struct verb verb = { .output = DEFAULT_NAME };

@@ -631,24 +631,24 @@ int cmd_show(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "before", OPTION_BEFORE, "N", 0,
-		  "Also the N events before each that matches; -- stands between groups", 3 },
+		  "Also the N events before each that matches; -- separates groups", 3 },
 		{ "after", OPTION_AFTER, "N", 0, "Also the N events after each that matches", 3 },
 		{ "context", OPTION_CONTEXT, "N", 0, "Both", 3 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events that match", 3 },
 		{ "tail", 'n', "N", 0, "Only the last N events that match", 3 },
 		{ "reverse", OPTION_REVERSE, NULL, 0, "The last event first", 3 },
 		{ "follow", 'f', NULL, 0,
-		  "Go on with what comes, as ctrace tail does and with its options: of processes only",
-		  3 },
+		  "Print new events of processes, as ctrace tail does and with its options", 3 },
 		{ "no-pager", OPTION_NO_PAGER, NULL, 0,
 		  "Print on a terminal without a pager (PAGER, less -FRX by default)", 4 },
 		{ "split", OPTION_SPLIT, "WHAT", 0,
-		  "By thread: the lines of each in a file of its own; goes with --output", 4 },
+		  "thread: write the lines of each thread to a separate file; goes with --output",
+		  4 },
 		{ "output", 'o', "DIRECTORY", 0, "The directory for --split, new or empty", 4 },
 		{ "nesting", OPTION_NESTING, NULL, 0,
 		  "A dash before the line for each span that the event is within", 4 },
 		{ "count", OPTION_COUNT, NULL, 0,
-		  "Print nothing but how many events match; with --json an object that has count",
+		  "Print only the number of events that match; with --json an object with count",
 		  3 },
 		{ 0 },
 	};
@@ -663,8 +663,8 @@ int cmd_show(int argc, char **argv)
 		.args_doc = "['EXPRESSION'] [PATH|PID...]",
 		.doc = "Print traces, merged by time."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100 && duration > 2ms': ctrace-filter(7)."
-		       "  PATH is a trace or one of its stream files, a process directory, or a directory of these; PID a traced process, of which"
-		       " what no destination has yet is shown.  Without any: all processes of yours, live and dead."
+		       "  PATH is a trace or one of its stream files, a process directory, or a directory of these; PID is a traced process, whose"
+		       " undelivered events are shown.  Without any: all your processes, live and dead."
 		       "  Standard error reports damage and losses.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
 		       " 2 usage, a part that"
 		       " could not be read, no memory, or the output cannot be written.",

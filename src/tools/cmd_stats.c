@@ -191,12 +191,12 @@ static void options_check(const struct stats_options *options, struct argp_state
 		return;
 	}
 	if (options->watch_ns != 0)
-		argp_error(state, "--watch is for what runs, not for a trace");
+		argp_error(state, "--watch is for running processes, not for traces");
 	if (options->target.is_all || filter->pid != 0 || filter->asid != 0 ||
 	    filter->jobname != NULL)
 		argp_error(
 			state,
-			"--all, --pid, --job and --asid are for what runs; --filter chooses events of a trace");
+			"--all, --pid, --job and --asid are for running processes; --filter selects events of a trace");
 }
 
 static error_t parse_stats(int key, char *argument, struct argp_state *state)
@@ -247,14 +247,14 @@ static error_t parse_stats(int key, char *argument, struct argp_state *state)
 int cmd_stats(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
-		{ NULL, 0, NULL, 0, "What runs:", 1 },
+		{ NULL, 0, NULL, 0, "Of processes:", 1 },
 		{ "watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
-		  "Again and again, each second or so many, with rates", 1 },
+		  "Repeat each second, or at this interval, with rates", 1 },
 		{ NULL, 0, NULL, 0, "Of traces:", 3 },
 		{ "by", OPTION_BY, "TABLE", 0, "Only this table: component, event or thread", 3 },
 		{ "sort", OPTION_SORT, "COLUMN", 0,
 		  "events (the default), bytes, name, total, median, p95, p99 or max", 3 },
-		{ "limit", OPTION_LIMIT, "N", 0, "At most N rows a table", 3 },
+		{ "limit", OPTION_LIMIT, "N", 0, "At most N rows in each table", 3 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 2 },
@@ -265,8 +265,8 @@ int cmd_stats(int argc, char **argv)
 		.children = children,
 		.parser = parse_stats,
 		.args_doc = "['EXPRESSION'] [PATH...]",
-		.doc = "Count what is traced, delivered, lost and waiting: of each traced process, and of the external writers that run.  With PATHs:"
-		       " count what these traces hold, per component, event and thread, and how long spans took."
+		.doc = "Count traced, delivered, lost and waiting events of each traced process and of the running external writers.  With PATHs:"
+		       " count the events of these traces, per component, event and thread, and show how long spans took."
 		       "\vEvents emitted are those delivered, pending and lost.  The processes are not disturbed; --timeout is for the writers."
 		       "  Exit status: 0 something was shown, or the watch was interrupted; 1 nothing is traced, or something cannot be read;"
 		       " 2 usage, or no memory.",

@@ -461,9 +461,9 @@ int cmd_tail(int argc, char **argv)
 		{ "last", 'n', "N", 0, "Begin with the last N events that the rings still hold",
 		  5 },
 		{ "from-start", OPTION_FROM_START, NULL, 0,
-		  "Begin with all that the rings still hold", 5 },
+		  "Begin with all events that the rings still hold", 5 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events", 5 },
-		{ "for", OPTION_FOR, "SECONDS", 0, "End after so long", 5 },
+		{ "for", OPTION_FOR, "SECONDS", 0, "End after this time", 5 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
@@ -476,7 +476,7 @@ int cmd_tail(int argc, char **argv)
 		.args_doc = "['EXPRESSION'] [PID]",
 		.doc = "Print events of all your processes, or of one, as they are traced, until interrupted."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
-		       "  The processes are not disturbed, and what they trace goes to its destinations as ever."
+		       "  The processes are not disturbed, and their events go to their destinations as before."
 		       "  Standard error reports losses.  Exit status: 0, also when interrupted; 1 a process cannot be"
 		       " followed; 2 usage, no memory, the run directory is refused, or the output cannot be written.",
 	};

@@ -447,14 +447,14 @@ int cmd_top(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
 		{ "batch", 'b', NULL, 0, "Print one table below the other, for scripts", 1 },
-		{ "busy", 'B', NULL, 0, "Only what is busy", 1 },
+		{ "busy", 'B', NULL, 0, "Only busy components", 1 },
 		{ "component", 'c', "TEXT", 0,
-		  "Only what has TEXT in the name of its component, job or program; * and ? match",
+		  "Only components with TEXT in the name of component, job or program; * and ? match",
 		  1 },
-		{ "interval", 'i', "SECONDS", 0, "Time between two looks; 2 by default", 1 },
-		{ "iterations", 'n', "N", 0, "Number of looks, as of top(1): end after the Nth",
+		{ "interval", 'i', "SECONDS", 0, "Time between two updates; 2 by default", 1 },
+		{ "iterations", 'n', "N", 0, "Number of updates, as of top(1): end after the Nth",
 		  1 },
-		{ "reverse", 'r', NULL, 0, "The other way round", 1 },
+		{ "reverse", 'r', NULL, 0, "Reverse the order", 1 },
 		{ "sort", OPTION_SORT, "COLUMN", 0,
 		  "events (the default), bytes, lost, total, name or pid", 1 },
 		{ 0 },
@@ -464,9 +464,9 @@ int cmd_top(int argc, char **argv)
 		.options = rows,
 		.children = children,
 		.parser = parse_top,
-		.doc = "Show live components by how much they trace, and switch their levels by a key.\v"
+		.doc = "Show the busiest components of running processes, and switch their levels by a key.\v"
 		       "Press ? for the keys.  The processes are not disturbed.  Exit status: 0 done; 1 in a batch of N, nothing was traced; 2 usage, no memory,"
-		       " or this is no terminal.",
+		       " or standard input or output is no terminal.",
 	};
 	struct top top = { .stderr_fd = -1, .caught_fd = -1 };
 	int exit_status;

@@ -199,9 +199,9 @@ int cmd_writer(int argc, char **argv)
 		.options = rows,
 		.parser = writer_parse,
 		.args_doc = "NAME",
-		.doc = "Run an external writer: take the data of the traces that are connected to it (WTR=NAME) out of their processes, and write them to "
+		.doc = "Run an external writer: write the events of the traces that are connected to it (WTR=NAME), instead of their processes, to "
 		       "the data sets of its procedure.\vThe procedure is the file NAME in a directory of CTRACE_PROCLIB, or in "
-		       "/etc/ctrace/proclib.  The writer ends at SIGTERM, SIGINT or TRACE CT,WTRSTOP=NAME.\n\nExit status: 0 ended in order, "
+		       "/etc/ctrace/proclib.  The writer ends at SIGTERM, SIGINT or TRACE CT,WTRSTOP=NAME.\n\nExit status: 0 the writer ended in order, "
 		       "1 it could not be started, 2 usage, or no memory.",
 	};
 	struct writer writer = { .mode = -1, .ready_fd = -1 };

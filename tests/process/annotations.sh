@@ -116,7 +116,7 @@ print('<a>' + ''.join('<event id="%d" name="name %d"/>' % (i, i) for i in range(
 PY
 check 'forty thousand events are named at once' bash -c 'ulimit -t 10; ctrace catalog import large -o large.yaml && ctrace catalog check large.yaml'
 cp 'annotations/shop.jobs.xml' 'none/shop jobs.xml'
-check 'which component?' says 1 'none/shop jobs.xml: neither its text nor its name says which component it is about' ctrace catalog import none
+check 'which component?' says 1 'none/shop jobs.xml: neither its text nor its name has a component' ctrace catalog import none
 
 mkdir hurt && cp annotations/shop.jobs.xml bad.xml hurt
 MFTRACE_ANNOTATIONS=$PWD/hurt ctrace show "$trace" >out 2>err

@@ -168,7 +168,7 @@ ctrace recover >out 2>err
 [ $? -eq 1 ] && grep -q '2 kept for another try$' err
 check 'what fails is kept at first' $?
 ctrace recover --dry-run >out 2>err
-in_out 'a destination has failed 1 time; what it does not take is removed after 20'
+in_out 'a destination has failed 1 time; undelivered events are removed after 20'
 check 'and listed with its time' $?
 ctrace recover >out 2>err
 [ $? -eq 1 ] && grep -q 'given up and removed, 0 events delivered: a destination has failed for as long as ctrace.keep says$' err &&

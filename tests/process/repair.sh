@@ -204,7 +204,7 @@ clock_is() {
 	check "$1: babeltrace2 shows the same times" near clocked/clock.ctb app.ctb
 }
 clock_is 'a clock of another frequency' 's/^\tfreq = [0-9]*;/\tfreq = 12345678;/' 'its clock is not that of the packets, and is repaired'
-clock_is 'a clock that is not understood' 's/^\tfreq = /\tferq = /' 'who made the trace is not understood, and taken from the packets'
+clock_is 'a clock that is not understood' 's/^\tfreq = /\tferq = /' 'the process of the trace is not understood, and taken from the packets'
 sed 's/^\toffset_s = [0-9]*;/\toffset_s = 12345;/' app.ctb/metadata >other.metadata
 rm -rf clock.ctb clocked && cp -r app.ctb clock.ctb && rm clock.ctb/metadata
 repair clock.ctb -o clocked --metadata other.metadata
@@ -222,7 +222,7 @@ check "metadata of another generation: the same lines" is "$(ctrace show sibling
 mkdir alone && mv gen.ctb_2 alone/lonely.ctb
 repair alone/lonely.ctb -o lonely
 check 'no metadata at all: ten lines and a number' is "$(grep -c '^ctrace repair: .*, offset' err)" 10
-check 'no metadata at all: the number' has err '^ctrace repair: [0-9]+ more like these; --verbose tells all$'
+check 'no metadata at all: the number' has err '^ctrace repair: [0-9]+ more like these; --verbose reports all$'
 repair alone/lonely.ctb -o chosen --metadata app.ctb/metadata
 check 'metadata that are named: told' has err 'cannot be read, and is taken from the file that was named$'
 check 'metadata that are named: every event' is "$(ctrace show --count chosen/lonely.ctb)" "$all"
@@ -268,7 +268,7 @@ maker() { # REASON HOW
 	mkdir alone && cp -r app.ctb alone/alone.ctb && rm alone/alone.ctb/metadata
 	$2 alone/alone.ctb/metadata
 	repair alone -o copy
-	is "$status" 1 && has err "alone.ctb/metadata, offset 0: $1: who made the trace is taken from the packets\$" &&
+	is "$status" 1 && has err "alone.ctb/metadata, offset 0: $1: the process of the trace is taken from the packets\$" &&
 		is "$(grep -c 'not understood' err)" 0
 }
 check 'metadata that are a pipe' maker 'it is no regular file' mkfifo

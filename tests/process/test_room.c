@@ -302,7 +302,7 @@ static void kill_one_with_private_rings(void)
 	REQUIRE(run_tool("stats") == 0 && line_count("tool.err", "") == 0);
 	REQUIRE(kill(pid, SIGKILL) == 0 && waitpid(pid, NULL, 0) == pid);
 	REQUIRE(run_tool("recover") == 0);
-	REQUIRE(line_count("tool.out", "had no file: what waited there is gone") == 1);
+	REQUIRE(line_count("tool.out", "had no file: the events in it are gone") == 1);
 	REQUIRE(scenario_directories() == 0);
 }
 

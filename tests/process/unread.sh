@@ -29,7 +29,7 @@ check 'everything can be read' is "$status $(cat out err)" '0 1032'
 show_rest() {
 	run show --count all
 	is "$status $(<out)" '2 516' && has err "ctrace show: $1: $2" &&
-		has err 'ctrace show: of what was named, 1 part could not be read at all'
+		has err 'ctrace show: 1 part of the input could not be read at all'
 }
 repair_rest() {
 	rm -rf copy
@@ -132,7 +132,7 @@ wait "$pid" 2>/dev/null
 ring=$CTRACE_RUN_DIR/$pid.0/ring.0
 show_ring() { # REASON
 	run show --count "$CTRACE_RUN_DIR/$pid.0"
-	is "$status $(<out)" '2 0' && has err "ctrace show: $ring: it cannot be read: $1" && has err '1 part could not be read at all'
+	is "$status $(<out)" '2 0' && has err "ctrace show: $ring: it cannot be read: $1" && has err '1 part of the input could not be read at all'
 }
 run show --count "$CTRACE_RUN_DIR/$pid.0"
 check 'a ring can be read' is "$status $(cat out err)" '0 20'

@@ -222,8 +222,7 @@ bool ct_picture_parse(const char *text, size_t size, const struct ct_picture_con
 				    "X, A, 9, B, 0 and / of a text, or no X and A of a number");
 	if (reading.characters == 0 ||
 	    (is_text && reading.has_national && (reading.has_text || reading.has_letter)))
-		return picture_fail(&reading, "the picture says nothing, or two things",
-				    "X, A, 9 or N");
+		return picture_fail(&reading, "the picture is empty or ambiguous", "X, A, 9 or N");
 	*out = (struct ct_picture){ .class = is_text ? CT_CLASS_TEXT : CT_CLASS_EDITED };
 	out->size = (uint32_t)reading.characters * (reading.has_national ? 2 : 1);
 	return true;

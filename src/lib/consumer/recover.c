@@ -225,7 +225,7 @@ static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE
 		return "a part was damaged; the rest is delivered";
 	if (orphan->gone != 0) {
 		(void)snprintf(buffer, OUTCOME_SIZE,
-			       "%u ring%s had no file: what waited there is gone",
+			       "%u ring%s had no file: the events in it are gone",
 			       (unsigned)orphan->gone, orphan->gone == 1 ? "" : "s");
 		return buffer;
 	}

@@ -224,11 +224,12 @@ static void report_maker_unknown(struct ct_repair_trace *trace, size_t at,
 	char message[160];
 
 	if (status == CTRACE_OK && trace->text.size > 0)
-		(void)snprintf(message, sizeof message,
-			       "who made the trace is not understood, and taken from the packets");
+		(void)snprintf(
+			message, sizeof message,
+			"the process of the trace is not understood, and taken from the packets");
 	else
 		(void)snprintf(message, sizeof message,
-			       "%s: who made the trace is taken from the packets",
+			       "%s: the process of the trace is taken from the packets",
 			       status == CTRACE_OK          ? "the file is empty"
 			       : status == CTRACE_NOT_FOUND ? "there is no such file"
 							    : ct_repair_refusal_text(error));

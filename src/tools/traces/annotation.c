@@ -517,7 +517,7 @@ static void document_complete(struct document *document, const char *path,
 	component_name(document, path);
 	if (document->component[0] == '\0')
 		(void)snprintf(result->message, sizeof result->message,
-			       "neither its text nor its name says which component it is about");
+			       "neither its text nor its name has a component");
 	(void)snprintf(result->component, sizeof result->component, "%s", document->component);
 	events_sort(document);
 	events_name(document);

@@ -31,7 +31,7 @@ static const char setdef_help[] =
 	"SETDEF [DSNAME(path) | DATASET(path) | PATH(path) | FILE(ddname) | ACTIVE] [LIST]\n"
 	"  says which trace the commands after it read that do not say it themselves.\n";
 static const char help_help[] =
-	"HELP [subcommand | message]    this, or what a message means\n"
+	"HELP [subcommand | message]    this list, or the meaning of a message\n"
 	"END                            ends the session; so does Ctrl-D\n"
 	"Keywords may be abbreviated; a line that ends with - or + is continued; /* ... */ is a comment.\n";
 

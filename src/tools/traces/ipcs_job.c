@@ -88,7 +88,7 @@ static void job_add_path(struct job *job, const char *path)
 		what != NULL ? what
 		: status == CTRACE_NOT_FOUND
 			? "there is no trace, process directory or traced process of that name"
-		: status == CTRACE_UNSUPPORTED ? "it is nothing that ctrace can read"
+		: status == CTRACE_UNSUPPORTED ? "it is not a trace that ctrace can read"
 					       : ctrace_status_text(status);
 
 	if (status == CTRACE_OK) {

@@ -100,10 +100,10 @@ static error_t options_parse(int key, char *argument, struct argp_state *state)
 	}
 static const struct argp_option rows[] = {
 	{ "format", OPTION_FORMAT, "FORMAT", 0,
-	  "What a line consists of, as for TEXTFILE: " CT_LINE_FORMAT
-	  "; by default the trace's own FORMAT, else a line for people, which \"default\" is",
+	  "The parts of a line, as for TEXTFILE: " CT_LINE_FORMAT
+	  "; by default the trace's own FORMAT, else a line for people, for which \"default\" stands",
 	  4 },
-	{ "json", 'j', NULL, 0, "One JSON object a line instead", 4 },
+	{ "json", 'j', NULL, 0, "One JSON object on each line instead", 4 },
 	{ "color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL,
 	  "Colour lines by level: auto (default), always, never", 4 },
 	{ "records", OPTION_RECORDS, NULL, 0,

@@ -372,7 +372,7 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option rows[] = {
 	{ "filter", 'F', "EXPRESSION", 0,
-	  "Only events for which it holds, as in 'level >= warn && data[0] > 100': ctrace-filter(7)",
+	  "Only events for which it is true, as in 'level >= warn && data[0] > 100': ctrace-filter(7)",
 	  1 },
 	{ "component", 'c', "GLOB", 0, "Short for component ~ \"GLOB\"", 1 },
 	{ "level", 'l', "LEVEL", 0, "Short for level >= LEVEL: debug, info, warn, error, fatal",
@@ -387,12 +387,12 @@ static const struct argp_option rows[] = {
 	{ "groups", OPTION_GROUPS, "FILE", 0,
 	  "The file of groups, lines of NAME = EXPRESSION; else that in CTRACE_GROUPS", 1 },
 	{ "thread", OPTION_THREAD, "TID", 0, "Short for thread == TID", 1 },
-	{ "utc", OPTION_UTC, NULL, 0,
-	  "Times are shown and meant in universal time, not in local time", 2 },
+	{ "utc", OPTION_UTC, NULL, 0, "Print and read times in universal time, not in local time",
+	  2 },
 	{ "options", OPTION_OPTIONS, "FILE", 0,
-	  "Words of the command line that stand in a file; # begins a comment", 2 },
+	  "A file with further words of the command line; # begins a comment", 2 },
 	{ "catalog", OPTION_CATALOG, "PATH", 0,
-	  "A catalogue, or a directory of them; before what CTRACE_CATALOG names", 2 },
+	  "A catalogue, or a directory of catalogues; searched before those of CTRACE_CATALOG", 2 },
 	{ 0 },
 };
 const struct argp ct_reading_argp = { .options = rows, .parser = parse_reading };
@@ -657,8 +657,7 @@ static void report_totals(const struct reading *reading, const struct ct_read_to
 			reading->verb, damages, plural(damages), totals->damaged_bytes,
 			plural(totals->damaged_bytes));
 	if (totals->unread > 0)
-		fprintf(stderr,
-			"%s: of what was named, %" PRIu64 " part%s could not be read at all\n",
+		fprintf(stderr, "%s: %" PRIu64 " part%s of the input could not be read at all\n",
 			reading->verb, totals->unread, plural(totals->unread));
 }
 
@@ -697,7 +696,7 @@ int reading_end(struct reading *reading, uint64_t shown)
 		fprintf(stderr, "%s: no events%s\n", reading->verb,
 			totals.events > 0 ? " match"
 			: reading->has_rings
-				? ": nothing waits in rings; ctrace list shows where it was delivered to, ctrace tail what comes"
+				? ": no event waits in the rings; ctrace list shows the destinations, ctrace tail new events"
 				: "");
 		if (totals.events > 0)
 			report_hint(reading);

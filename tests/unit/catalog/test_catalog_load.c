@@ -126,8 +126,7 @@ static void diagnostics_of_components(void **state)
 		{ "word", 1, 1, "a catalogue has keys and values",
 		  "component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events" },
 		{ "- component: A", 1, 1, "a catalogue has keys and values", NULL },
-		{ "events: {}\n", 1, 1, "which component this is about is not said",
-		  "component: NAME" },
+		{ "events: {}\n", 1, 1, "the component is not named", "component: NAME" },
 		{ "component:\n", 1, 11, "\"\" is empty",
 		  "1 to 255 printable bytes without blanks" },
 		{ "component: A B\n", 1, 12, "\"A B\" has a character that may not be there",
@@ -246,7 +245,7 @@ static void all_diagnostics_in_their_order(void **state)
 		  "---\n"
 		  "a: [\n");
 	assert_int_equal(seen.count, 7);
-	assert_seen(0, 1, 1, "which component this is about is not said");
+	assert_seen(0, 1, 1, "the component is not named");
 	assert_seen(1, 2, 26, "\"9\" is no event of this component");
 	assert_seen(2, 3, 17, "\"b\" is the mnemonic of another, on line 2");
 	assert_seen(3, 3, 30, "\"x\" is none of these words");

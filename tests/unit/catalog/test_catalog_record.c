@@ -167,7 +167,7 @@ static void diagnostics_in_copybooks(void **state)
 	assert_seen(0, 6, 25, "\"BAD.cpy\" has an error on line 2");
 	assert_string_equal(seen.path[1], "own/BAD.cpy");
 	assert_int_equal(seen.diagnostic[1].line, 2);
-	assert_seen(2, 7, 25, "\"BAD.cpy\" has an error, as was said before");
+	assert_seen(2, 7, 25, "\"BAD.cpy\" has an error, as reported above");
 }
 
 static void a_record_that_is_not_there(void **state)

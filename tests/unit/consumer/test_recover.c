@@ -494,7 +494,7 @@ static void a_ring_that_was_memory_is_reported_and_keeps_nothing(void **state)
 	assert_int_equal(total.recovered, 1);
 	assert_int_equal(total.kept, 0);
 	assert_int_equal(total.gone, 1);
-	assert_string_equal(last_message, "1 ring had no file: what waited there is gone");
+	assert_string_equal(last_message, "1 ring had no file: the events in it are gone");
 	assert_int_equal(count_output(&output_a), 200);
 	assert_int_equal(count_directories(), 0);
 }
