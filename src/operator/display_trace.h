@@ -1,8 +1,8 @@
 /*
  * operator/display_trace.h - DISPLAY TRACE: who is asked, and how the answers are printed.
  *
- * display_trace.c asks processes and prints; display_presets.c finds presets that wait for their
- * traces; writers_ask.c asks external writers.
+ * display_trace.c asks processes, finds presets that wait for their traces, and prints;
+ * writers_ask.c asks external writers.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,17 +25,10 @@ enum ctrace_status ct_display_trace(const struct ct_operator_command *command,
 				    const struct target *target, struct ct_buf *out,
 				    struct wto *wto) CT_MUST_USE;
 
-/* Returns how many levels below its names the command asks for. */
-uint32_t ct_display_levels_of(const struct ct_operator_command *command);
 /* Asks ask->peers and adds rows: their answers, and the names that no peer has.  Returns how
  * many peers gave no response.  Called before ct_display_arrange(). */
 uint32_t ct_display_gather(struct ask *ask, const struct ct_operator_command *command,
 			   struct ct_display *display);
-
-/* ---- display_presets.c */
-/* Adds the command's presets of traces that no process has.  Called after ct_display_gather() of
- * all processes. */
-void ct_display_presets(const struct ct_operator_command *command, struct ct_display *display);
 
 /* ---- writers_ask.c */
 /* Asks each writer that listens in any run directory for its status, for at most the target's

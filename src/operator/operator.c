@@ -1,9 +1,9 @@
 /*
- * operator.c - recognizes the commands of an operator.  operator_trace.c, operator_display.c and
- * operator_reply.c parse their operands.
+ * operator.c - parses the commands of an operator: TRACE CT, DISPLAY TRACE, DISPLAY R and REPLY.
  *
  * Called by the tool, on its thread, for each line that an operator typed.  The line may be any
- * bytes.  Parsing looks nothing up and changes nothing.
+ * bytes.  Parsing looks nothing up and changes nothing.  Other TRACE commands of z/OS are refused.
+ * operator_reply.c parses the operands of a reply.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -11,9 +11,373 @@
 
 #include <string.h>
 
+/* ---- TRACE CT: switching a trace, and starting and stopping an external writer ---- */
+
+static const char state_expected[] =
+	"ON, OFF, a size (1K to 9999K, 1M to 2047M), WTRSTART= or WTRSTOP=";
+
+static void read_component(struct ct_parser *parser, void *out)
+{
+	struct ct_operator_command *command = out;
+
+	(void)ct_read_names(parser,
+			    &(struct ct_names){ &command->component, 1, "one component", NULL });
+}
+
+static void read_member(struct ct_parser *parser, void *out)
+{
+	struct ct_operator_command *command = out;
+	char member[CTRACE_MAX_NAME + 1] = { 0 };
+	struct ct_span value;
+
+	if (!ct_operand_value(parser, "a member's name", &value))
+		return;
+	if (value.size <= CTRACE_MAX_NAME) {
+		memcpy(member, value.at, value.size);
+		ct_name_upper(member, value.size);
+	}
+	if (ct_trace_name_is_valid(member, value.size))
+		memcpy(command->member, member, sizeof member);
+	else
+		ct_parser_diagnose_word(parser, value, "is not a member's name",
+					"1 to 8 of A-Z 0-9 @ # $, no digit first");
+}
+
+/* clang-format off */
+static const struct ct_operand trace_operands[] = {
+	{ "COMP", true, false, 0, .read = read_component },
+	{ "SUB",  true, false, 1, .read = ct_read_operator_sub },
+	{ "PARM", true, false, 2, .read = read_member },
+};
+/* clang-format on */
+enum { TRACE_COMP = 0, TRACE_PARM = 2 }; /* groups */
+
+/* Parses what follows the state; `place` is the state's position, where a missing one is
+ * reported. */
+static void parse_trace(struct ct_parser *parser, struct ct_operator_command *out,
+			const char *place)
+{
+	static const struct ct_operand_table table = { trace_operands, CT_COUNT(trace_operands),
+						       "is not an operand of TRACE CT" };
+	struct ct_said said = { .group = { { NULL, 0 } } };
+
+	out->kind = CT_OPERATOR_TRACE_CT;
+	if (!ct_parser_accept(parser, ',')) {
+		ct_parser_diagnose_found(parser, "\",COMP=name\"");
+		return;
+	}
+	if (!ct_operands_read(parser, &table, out, &said))
+		return;
+	if (said.group[TRACE_COMP].at == NULL)
+		ct_parser_diagnose_at(parser, parser->end, "COMP is missing", "\",COMP=name\"");
+	else if (out->state == CTRACE_CT_NONE && said.group[TRACE_PARM].at == NULL)
+		ct_parser_diagnose_at(parser, place, "without PARM the state is missing",
+				      "ON, OFF or a size");
+}
+
+/* Parses the operands that follow the value of WTRSTART or WTRSTOP. */
+static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_command *out,
+				  const struct ct_operand_table *table)
+{
+	struct ct_said said = { .group = { { NULL, 0 } } };
+
+	if (!parser->has_failed && ct_parser_accept(parser, ','))
+		/* false: the diagnostic is reported */
+		ct_operands_read(parser, table, out, &said);
+	else if (!parser->has_failed && parser->at < parser->end)
+		ct_parser_diagnose_found(parser, "\",\"");
+}
+
+static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	static const struct ct_operand operands[] = {
+		{ "WRAP", false, false, 0, CT_OPERAND_SETS(has_wrap) },
+		{ "NOWRAP", false, false, 0, CT_OPERAND_SETS(nowrap) },
+	};
+	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
+						       "is not an operand of TRACE CT,WTRSTART" };
+	struct ct_span value;
+
+	out->kind = CT_OPERATOR_WTRSTART;
+	if (!ct_parser_accept(parser, '='))
+		ct_parser_diagnose_found(parser, "\"=\"");
+	else if (ct_operand_value(parser, "a writer's name", &value))
+		ct_diagnose_value(parser, value,
+				  ct_writer_parse(value.at, value.size, out->member));
+	parse_writer_operands(parser, out, &table);
+	out->has_wrap |= out->nowrap;
+}
+
+static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	static const struct ct_operand operands[] = {
+		{ "FLUSH", false, false, 0, .flag = 0 },
+		{ "NOFLUSH", false, false, 0, CT_OPERAND_SETS(noflush) },
+	};
+	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
+						       "is not an operand of TRACE CT,WTRSTOP" };
+	struct ct_span value;
+
+	out->kind = CT_OPERATOR_WTRSTOP;
+	if (!ct_parser_accept(parser, '='))
+		ct_parser_diagnose_found(parser, "\"=\"");
+	else if (ct_operand_value(parser, "a job's name", &value))
+		ct_diagnose_value(parser, value, ct_jobname_parse(value.at, value.size, out->job));
+	parse_writer_operands(parser, out, &table);
+}
+
+static void state_refuse(struct ct_parser *parser, struct ct_span word)
+{
+	static const char *const words[] = { "OFF", "WTRSTART", "WTRSTOP" };
+
+	if (word.size == 0) {
+		ct_parser_diagnose_found(parser, state_expected);
+		return;
+	}
+	for (size_t i = 0; i < CT_COUNT(trace_operands); i++)
+		if (ct_name_is(word.at, word.size, trace_operands[i].name)) {
+			ct_parser_diagnose_word(
+				parser, word, "stands where the state belongs",
+				"ON, OFF or a size; with PARM= also nothing between two commas");
+			return;
+		}
+	ct_parser_diagnose(parser,
+			   &(struct ct_finding){ .word = word,
+						 .what = "is not a state",
+						 .meant = ct_suggest(word, words, CT_COUNT(words)),
+						 .expected = state_expected });
+}
+
+/* Behind CT */
+static void parse_trace_ct(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	struct ct_span word;
+
+	if (!ct_parser_accept(parser, ',')) {
+		ct_parser_diagnose_found(parser,
+					 "\",\", and then ON, OFF, a size, WTRSTART= or WTRSTOP=");
+		return;
+	}
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
+	if (ct_name_is(word.at, word.size, "WTRSTART")) {
+		parse_wtrstart(parser, out);
+		return;
+	}
+	if (ct_name_is(word.at, word.size, "WTRSTOP")) {
+		parse_wtrstop(parser, out);
+		return;
+	}
+	out->state = CTRACE_CT_ON;
+	if (ct_name_is(word.at, word.size, "OFF"))
+		out->state = CTRACE_CT_OFF;
+	else if (word.size == 0 && ct_parser_is_at(parser, ','))
+		out->state = CTRACE_CT_NONE;
+	else if (word.size != 0 && word.at[0] >= '0' && word.at[0] <= '9')
+		ct_diagnose_value(parser, word,
+				  ct_bufsize_parse(word.at, word.size, &out->bufsize));
+	else if (!ct_name_is(word.at, word.size, "ON"))
+		state_refuse(parser, word);
+	if (!parser->has_failed)
+		parse_trace(parser, out, word.at);
+}
+
+static void trace_refuse(struct ct_parser *parser, struct ct_span word)
+{
+	/* clang-format off */
+	static const struct {
+		const char *word;
+		const char *what;
+	} others[] = {
+		{ "ST",     "is the system trace: only TRACE CT is here" },
+		{ "AS",     "is address space tracing: only TRACE CT is here" },
+		{ "BR",     "is branch tracing: only TRACE CT is here" },
+		{ "EX",     "is explicit tracing: only TRACE CT is here" },
+		{ "MODE",   "is mode tracing: only TRACE CT is here" },
+		{ "MT",     "is the master trace: only TRACE CT is here" },
+		{ "TT",     "is transaction trace: only TRACE CT is here" },
+		{ "STATUS", "is about other traces: only TRACE CT is here" },
+	};
+	/* clang-format on */
+	const char *what = "is not CT: only TRACE CT is here";
+
+	for (size_t i = 0; i < CT_COUNT(others); i++)
+		if (ct_name_is(word.at, word.size, others[i].word))
+			what = others[i].what;
+	ct_parser_diagnose_word(parser, word, what,
+				"TRACE CT, or DISPLAY TRACE to see what is traced");
+}
+
+/* ---- operator_trace.c, operator_display.c: what follows the first word */
+static void trace_command_parse(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	struct ct_span word;
+
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
+	if (ct_name_is(word.at, word.size, "CT"))
+		parse_trace_ct(parser, out);
+	else if (word.size == 0)
+		ct_parser_diagnose_found(parser, "CT");
+	else
+		trace_refuse(parser, word);
+}
+
 #define MOST_REPLY_DIGITS 4u
 
 static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY";
+
+/* ---- DISPLAY TRACE and DISPLAY R ---- */
+
+#define MOST_N_DIGITS 3u
+
+static void read_display_names(struct ct_parser *parser, void *out)
+{
+	struct ct_operator_command *command = out;
+
+	command->has_comp = true;
+	command->name_count = ct_read_names(
+		parser, &(struct ct_names){ command->name, CT_OPERATOR_NAMES,
+					    "at most 16 components", &command->comp_all });
+}
+
+static void read_n(struct ct_parser *parser, void *out)
+{
+	struct ct_operator_command *command = out;
+	struct ct_span value;
+	uint32_t n = 0;
+	size_t i = 0;
+
+	if (!ct_operand_value(parser, "a number", &value))
+		return;
+	for (; i < value.size && i < MOST_N_DIGITS && value.at[i] >= '0' && value.at[i] <= '9'; i++)
+		n = n * 10 + (uint32_t)(value.at[i] - '0');
+	if (i < value.size)
+		ct_parser_diagnose_word(parser, value, "is not a number of one to three digits",
+					"0 to 999");
+	command->has_n = true;
+	command->n = n;
+}
+
+static void take_writer(struct ct_parser *parser, struct ct_operator_command *command)
+{
+	struct ct_span value;
+
+	ct_parser_blanks(parser);
+	value = ct_parser_value(parser);
+	if (value.size == 0)
+		ct_parser_diagnose_found(parser, "a writer's name or ALL");
+	else if (command->wtr_count == CT_OPERATOR_NAMES)
+		ct_parser_diagnose_word(parser, value, "is one too many", "at most 16 writers");
+	else
+		ct_diagnose_value(
+			parser, value,
+			ct_writer_parse(value.at, value.size, command->wtr[command->wtr_count++]));
+}
+
+static void read_display_writers(struct ct_parser *parser, void *out)
+{
+	struct ct_operator_command *command = out;
+	bool is_enclosed = ct_parser_accept(parser, '(');
+
+	command->has_wtr = true;
+	do
+		take_writer(parser, command);
+	while (is_enclosed && !parser->has_failed && ct_parser_accept(parser, ','));
+	if (!parser->has_failed && is_enclosed && !ct_parser_accept(parser, ')'))
+		ct_parser_diagnose_found(parser, "\",\" or \")\"");
+	command->wtr_all = command->wtr_count == 1 && strcmp(command->wtr[0], "ALL") == 0;
+	if (command->wtr_all)
+		command->wtr_count = 0;
+}
+
+/* A console's area.  There is one console, and it has no areas. */
+static void read_area(struct ct_parser *parser, void *out)
+{
+	struct ct_span value;
+
+	(void)out;
+	ct_operand_value(parser, "an area, a console, or a console and its area", &value);
+}
+
+/* clang-format off */
+static const struct ct_operand display_operands[] = {
+	{ "COMP",     true,  false, 0, .read = read_display_names },
+	{ "SUB",      true,  false, 1, .read = ct_read_operator_sub },
+	{ "N",        true,  false, 2, .read = read_n },
+	{ "SUBLEVEL", false, false, 3, CT_OPERAND_SETS(sublevel) },
+	{ "WTR",      true,  false, 4, .read = read_display_writers },
+	{ "TT",       false, false, 5, CT_OPERAND_SETS(tt) },
+	{ "L",        true,  false, 6, .read = read_area },
+};
+/* clang-format on */
+enum { DISPLAY_COMP, DISPLAY_SUB, DISPLAY_N, DISPLAY_SUBLEVEL }; /* groups */
+
+static void check_display(struct ct_parser *parser, const struct ct_operator_command *command,
+			  const struct ct_said *said)
+{
+	if (said->group[DISPLAY_SUB].at != NULL && command->name_count != 1)
+		ct_parser_diagnose_word(parser, said->group[DISPLAY_SUB], "is for one component",
+					"COMP=name with it");
+	for (unsigned group = DISPLAY_N; group <= DISPLAY_SUBLEVEL && !command->has_comp; group++)
+		if (said->group[group].at != NULL)
+			ct_parser_diagnose_word(parser, said->group[group],
+						"is for the components of COMP", "COMP= with it");
+}
+
+static void parse_display_trace(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	static const struct ct_operand_table table = { display_operands, CT_COUNT(display_operands),
+						       "is not an operand of DISPLAY TRACE" };
+	struct ct_said said = { .group = { { NULL, 0 } } };
+
+	out->kind = CT_OPERATOR_DISPLAY_TRACE;
+	if (!ct_parser_accept(parser, ',')) {
+		if (parser->at < parser->end)
+			ct_parser_diagnose_found(parser, "\",\"");
+	} else if (ct_operands_read(parser, &table, out, &said)) {
+		check_display(parser, out, &said);
+	}
+}
+
+static void parse_display_replies(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	const char *expected = "\",L\"";
+
+	out->kind = CT_OPERATOR_DISPLAY_REPLIES;
+	if (ct_parser_accept(parser, ',')) {
+		expected = "nothing more";
+		if (!ct_parser_accept_word(parser, "L") && !ct_parser_accept_word(parser, "LIST")) {
+			ct_parser_diagnose_found(parser, "L");
+			return;
+		}
+	}
+	ct_parser_blanks(parser);
+	if (parser->at < parser->end)
+		ct_parser_diagnose_found(parser, expected);
+}
+
+static void display_command_parse(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	static const char *const words[] = { "TRACE" };
+	struct ct_span word;
+
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
+	if (ct_name_is(word.at, word.size, "TRACE"))
+		parse_display_trace(parser, out);
+	else if (ct_name_is(word.at, word.size, "R"))
+		parse_display_replies(parser, out);
+	else if (word.size == 0)
+		ct_parser_diagnose_found(parser, "TRACE or R");
+	else
+		ct_parser_diagnose(
+			parser,
+			&(struct ct_finding){ .word = word,
+					      .what = "is nothing that is displayed here",
+					      .meant = ct_suggest(word, words, CT_COUNT(words)),
+					      .expected = "TRACE or R" });
+}
 
 /* ---- REPLY ---- */
 
@@ -79,9 +443,9 @@ static void command_parse(struct ct_parser *parser, struct ct_operator_command *
 	struct ct_span word = ct_parser_word(parser);
 
 	if (ct_name_is(word.at, word.size, "T") || ct_name_is(word.at, word.size, "TRACE"))
-		ct_parse_trace(parser, out);
+		trace_command_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "D") || ct_name_is(word.at, word.size, "DISPLAY"))
-		ct_parse_display(parser, out);
+		display_command_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "R") || ct_name_is(word.at, word.size, "REPLY"))
 		reply_parse(parser, out, no_digits);
 	else if (word_is_joined_reply(word))

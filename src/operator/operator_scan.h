@@ -1,9 +1,7 @@
 /*
  * operator/operator_scan.h - what the files that read an operator's line share.
  *
- *     operator.c          which command it is
- *     operator_trace.c    TRACE CT
- *     operator_display.c  DISPLAY TRACE, DISPLAY R
+ *     operator.c          the commands
  *     operator_reply.c    what follows REPLY
  *     operator_values.c   COMP and SUB
  *     operator_scan.c     the line and its operands
@@ -67,9 +65,5 @@ struct ct_names {
 /* Reads one name, or several in parentheses.  Returns their number. */
 uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names);
 void ct_read_operator_sub(struct ct_parser *parser, void *out); /* struct ct_operator_command */
-
-/* ---- operator_trace.c, operator_display.c: what follows the first word */
-void ct_parse_trace(struct ct_parser *parser, struct ct_operator_command *out);
-void ct_parse_display(struct ct_parser *parser, struct ct_operator_command *out);
 
 #endif
