@@ -1,8 +1,7 @@
 /*
  * tools/processes/list.h - what ctrace list has gathered about a process, for its printers.
  *
- * cmd_list.c gathers, and prints for people; list_json.c prints for programs, list_names.c prints
- * only names.
+ * cmd_list.c gathers, and prints for people; list_json.c prints for programs.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -70,13 +69,6 @@ const char *ct_list_level(uint32_t level);
 /* "/etc/app.cfg: read", and what is wrong with it; "none: ..." when the process has none. */
 void ct_list_config_print(const struct ct_session *session, struct ct_buf *out);
 const char *ct_list_state(const struct ct_directory_entry *entry);
-
-/* ---- list_names.c: names, each terminated, of one process after the other; then all of them */
-enum list_names { LIST_NO_NAMES, LIST_COMPONENTS, LIST_DESTINATIONS, LIST_JOBS, LIST_PIDS };
-bool ct_list_names_kind(const char *text, enum list_names *out_kind); /* "jobs"; NULL: components */
-void ct_list_names_add(struct ct_buf *names, enum list_names kind,
-		       const struct list_process *process);
-bool ct_list_names_print(const struct ct_buf *names); /* false when memory is short */
 
 /* ---- list_json.c */
 struct json_t;

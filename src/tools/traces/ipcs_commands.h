@@ -36,7 +36,4 @@ void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command);
 /* The command's status, if it is worse than what was. */
 void ct_ipcs_fail(struct ipcs *ipcs, int status);
 
-/* ---- ipcs_help.c */
-void ct_ipcs_help(const char *topic);
-
 #endif

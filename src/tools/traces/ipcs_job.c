@@ -17,7 +17,78 @@
 
 #include "cli/cli.h"
 #include "cli/end_signal.h"
-#include "tools/traces/ipcs_defined.h"
+#include "operator/display_trace.h"
+
+#define TIMEOUT_MS 2000u /* for the processes that QUERY asks */
+#define DEFINED_PIDS 64u
+
+/* ---- the traces that running processes have defined, for QUERY ---- */
+
+/* Asked for as DISPLAY TRACE does.  A process without a response counts as one without traces. */
+struct ipcs_defined {
+	bool is_of_all; /* else of these processes */
+	uint32_t pids[DEFINED_PIDS];
+	uint32_t pid_count;
+	/* defined_open()'s; texts are the display's */
+	struct ct_ipcs_definition *items;
+	uint32_t count;
+	struct ct_display display;
+};
+
+static bool trace_is_meant(const struct ipcs_defined *defined, uint32_t pid)
+{
+	for (uint32_t i = 0; i < defined->pid_count; i++)
+		if (defined->pids[i] == pid)
+			return true;
+	return defined->is_of_all;
+}
+
+static void traces_list(struct ipcs_defined *defined)
+{
+	const struct ct_display *display = &defined->display;
+
+	defined->items = calloc(display->trace_rows.count + 1, sizeof *defined->items);
+	for (uint32_t i = 0; i < display->trace_rows.count && defined->items != NULL; i++) {
+		const struct ct_display_trace *trace = &display->traces[i];
+		const struct ct_display_process *process = &display->processes[trace->process];
+
+		if (trace->display.is_defined && trace_is_meant(defined, process->pid))
+			defined->items[defined->count++] = (struct ct_ipcs_definition){
+				.name = trace->name,
+				.jobname = process->jobname,
+				.asid = process->asid,
+				.buffer_bytes =
+					trace->display.buffer ? trace->display.buffer_rounded : 0,
+				.options = trace->display.options,
+				.minops = trace->display.minops,
+			};
+	}
+}
+
+/* Called with is_of_all and pids set. */
+static void defined_open(struct ipcs_defined *defined)
+{
+	static const struct ct_operator_command all = { .kind = CT_OPERATOR_DISPLAY_TRACE,
+							.has_comp = true,
+							.comp_all = true };
+	static const struct target everybody = { .timeout_ms = TIMEOUT_MS };
+	struct ask ask;
+
+	ct_display_init(&defined->display, ct_clock_wall_ns());
+	ct_ask_init(&ask, &everybody, NULL);
+	ask.is_quiet = true;
+	if ((defined->is_of_all || defined->pid_count != 0) &&
+	    ct_peers_find(&everybody.filter, &ask.peers) == CTRACE_OK)
+		(void)ct_display_gather(&ask, &all, &defined->display);
+	traces_list(defined);
+	ct_ask_fini(&ask);
+}
+
+static void defined_close(struct ipcs_defined *defined)
+{
+	free(defined->items);
+	ct_display_fini(&defined->display);
+}
 
 #define US_PER_SECOND 1000000u
 #define REPORT_LIMIT 20u /* a file of nothing but damage must not fill the terminal */
@@ -74,7 +145,7 @@ static void job_note_process(struct job *job, const char *path)
 {
 	struct ipcs_defined *defined = &job->defined;
 
-	if (reading_is_process(path) && defined->pid_count < IPCS_DEFINED_PIDS)
+	if (reading_is_process(path) && defined->pid_count < DEFINED_PIDS)
 		defined->pids[defined->pid_count++] = (uint32_t)strtoul(path, NULL, 10);
 }
 
@@ -286,10 +357,10 @@ static void job_run(struct ipcs *ipcs, const struct ct_ipcs_command *command)
 
 		is_done = !job_open(&job, ipcs, command, is_narrowed);
 		if (!is_done) {
-			ipcs_defined_open(&job.defined);
+			defined_open(&job.defined);
 			is_done = jobs_run(ipcs, &runnable, 1, false, job.times != NULL,
 					   &job.defined);
-			ipcs_defined_close(&job.defined);
+			defined_close(&job.defined);
 		}
 		job_close(&job);
 		is_narrowed = false;
