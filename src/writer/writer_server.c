@@ -1,6 +1,7 @@
 /*
  * writer_server.c - the life of an external writer: takes its name, starts its workers, serves
- * requests until its end, and removes its socket.
+ * requests until its end, and removes its socket.  writer_server_links.c has the connected
+ * processes.
  *
  * ct_writer_run() serves sockets on the calling thread; the workers write (ring_consumer.c).  A
  * process connects and passes its directory's descriptor.  Its socket stays open as long as both
@@ -17,13 +18,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define UP_MS 300u
+#define BUSY_MS 5 /* between rounds while the end of a release is awaited */
+#define IDLE_MS 1000
+/* a peer that sends its request at once is served before later ones displace it */
+#define ACCEPTED_A_ROUND 8u
+#define DEAF_MS 100 /* pause after accept() failed for want of descriptors */
 
 void ct_writer_server_tell(const char *text, void *user)
 {
@@ -33,6 +41,270 @@ void ct_writer_server_tell(const char *text, void *user)
 	(void)snprintf(writer_server->message, sizeof writer_server->message, "%.255s", text);
 	writer_server->options->message(text, writer_server->options->user);
 	(void)pthread_mutex_unlock(&writer_server->message_lock);
+}
+
+/* ---- the answers: its state, to a process that connects, and to WTRSTOP ----
+ *
+ * The answer to WTRSTOP is sent when the writer has ended.  Counters of a TRCOUT are read under its
+ * lock. */
+
+static void server_answer_status(struct ct_buf *answer, enum ct_verb verb,
+				 enum ctrace_status status, uint64_t number)
+{
+	size_t start = ct_message_start(answer, verb, CT_MESSAGE_ANSWER);
+
+	ct_message_add_number(answer, CT_FIELD_STATUS, status);
+	ct_message_add_number(answer, CT_FIELD_NUMBER, number);
+	if (status != CTRACE_OK)
+		ct_message_add_text(answer, CT_FIELD_MESSAGE, ctrace_status_text(status));
+	(void)!ct_message_end(answer, start);
+}
+
+static void state_describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *out)
+{
+	const struct ct_trcout_spec *spec = &trcout->procedure->trcout[trcout->index];
+
+	*out = (struct ct_trcout_state){ .size = sizeof *out,
+					 .number = trcout->procedure->number[trcout->index] };
+	ct_ring_consumer_lock(trcout);
+	out->limit = trcout->limit;
+	out->used = trcout->used;
+	out->events = trcout->events;
+	out->bytes = trcout->bytes;
+	out->wrapped_events = trcout->wrapped_events;
+	out->full_events = trcout->full_events;
+	out->failing = trcout->failing;
+	ct_ring_consumer_unlock(trcout);
+	(void)snprintf(out->path, sizeof out->path, "%s", spec->path);
+}
+
+static void state_describe(struct ct_writer_server *writer_server, struct ct_writer_state *out,
+			   struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT])
+{
+	const struct ct_procedure *procedure = writer_server->options->procedure;
+	uint32_t full = 0;
+
+	*out = (struct ct_writer_state){ .size = sizeof *out,
+					 .pid = (uint32_t)getpid(),
+					 .start_ns = writer_server->start_ns,
+					 .nowrap = procedure->mode == CT_WRITER_NOWRAP,
+					 .compress = procedure->compress,
+					 .stopping = writer_server->stopping,
+					 .trcouts = writer_server->workers,
+					 .links = writer_server->link_count };
+	(void)snprintf(out->name, sizeof out->name, "%s", procedure->name);
+	for (uint32_t i = 0; i < writer_server->workers; i++) {
+		state_describe_trcout(&writer_server->trcouts[i], &trcouts[i]);
+		out->events += trcouts[i].events;
+		out->bytes += trcouts[i].bytes;
+		out->wrapped_events += trcouts[i].wrapped_events;
+		out->full_events += trcouts[i].full_events;
+		full += trcouts[i].full_events != 0;
+	}
+	out->is_full = full == writer_server->workers;
+	(void)pthread_mutex_lock(&writer_server->message_lock);
+	memcpy(out->message, writer_server->message, sizeof out->message);
+	(void)pthread_mutex_unlock(&writer_server->message_lock);
+}
+
+static void state_answer(struct ct_writer_server *writer_server, struct ct_buf *answer)
+{
+	static struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT];
+	struct ct_writer_state state;
+	size_t start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
+					CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+
+	state_describe(writer_server, &state, trcouts);
+	ct_message_add_number(answer, CT_FIELD_STATUS, CTRACE_OK);
+	ct_message_add(answer, CT_FIELD_WRITER, &state, sizeof state);
+	(void)!ct_message_end(answer, start);
+	for (uint32_t i = 0; i < writer_server->workers; i++) {
+		start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
+					 CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+		ct_message_add(answer, CT_FIELD_TRCOUT, &trcouts[i], sizeof trcouts[i]);
+		(void)!ct_message_end(answer, start);
+	}
+	for (uint32_t i = 0; i < writer_server->link_count; i++) {
+		struct ct_link_state link;
+
+		ct_link_describe(writer_server->links[i], &link);
+		start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
+					 CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
+		ct_message_add(answer, CT_FIELD_LINK, &link, sizeof link);
+		(void)!ct_message_end(answer, start);
+	}
+	start = ct_message_start(answer, CT_VERB_WRITER_STATUS, CT_MESSAGE_ANSWER);
+	(void)!ct_message_end(answer, start);
+}
+
+/* A process's answer to links_ask_back(): its consumer thread is ready for the rings. */
+static void link_note_answer(struct ct_writer_server *writer_server)
+{
+	if (writer_server->current->link != NULL && writer_server->stopping)
+		ct_link_release(writer_server->current->link, writer_server->stop_release);
+}
+
+/* Answers a message of writer_server->current. */
+static void server_answer(const struct ct_message *request, struct ct_buf *out, void *user)
+{
+	struct ct_writer_server *writer_server = user;
+	uint32_t count = 0;
+	enum ctrace_status status;
+
+	if ((request->flags & CT_MESSAGE_ANSWER) != 0) {
+		link_note_answer(writer_server);
+		return;
+	}
+	switch (request->verb) {
+	case CT_VERB_WRITER_CONNECT:
+		status = ct_writer_server_add_link(writer_server, request, &count);
+		server_answer_status(out, request->verb, status, count);
+		return;
+	case CT_VERB_WRITER_STATUS:
+		state_answer(writer_server, out);
+		return;
+	case CT_VERB_WRITER_STOP:
+		writer_server->current->waits_for_end = true;
+		ct_writer_server_begin_end(writer_server,
+					   ct_message_number(request, CT_FIELD_NUMBER, 1) != 0
+						   ? CT_RELEASE_FLUSH
+						   : CT_RELEASE_NOW);
+		return;
+	default:
+		server_answer_status(out, request->verb, CTRACE_UNSUPPORTED, 0);
+		return;
+	}
+}
+
+/* ---- the sockets: connected processes, operators, and strangers ----
+ *
+ * The thread never waits for one peer.  When connections or descriptors run out, the peer without a
+ * request for longest is closed.  Only this user and root are accepted. */
+
+static void caller_remove(struct ct_writer_server *writer_server, uint32_t index)
+{
+	struct ct_caller *caller = writer_server->callers[index];
+
+	if (caller->link != NULL)
+		ct_link_release(caller->link, CT_RELEASE_FLUSH);
+	ct_connection_close(&caller->connection);
+	free(caller);
+	writer_server->callers[index] = writer_server->callers[--writer_server->caller_count];
+}
+
+/* Closes the connection without a request for longest, so that idle connections cannot keep a
+ * process out.  False: each has a link or waits for the end. */
+static bool caller_remove_most_silent(struct ct_writer_server *writer_server)
+{
+	uint32_t silent = writer_server->caller_count;
+
+	for (uint32_t i = 0; i < writer_server->caller_count; i++) {
+		const struct ct_caller *caller = writer_server->callers[i];
+
+		if (caller->link == NULL && !caller->waits_for_end &&
+		    (silent == writer_server->caller_count ||
+		     caller->connection.complete_ns <
+			     writer_server->callers[silent]->connection.complete_ns))
+			silent = i;
+	}
+	if (silent == writer_server->caller_count)
+		return false;
+	caller_remove(writer_server, silent);
+	return true;
+}
+
+static bool caller_is_allowed(int fd)
+{
+	uint32_t uid;
+
+	return ct_socket_peer(fd, &uid) && (uid == geteuid() || uid == 0);
+}
+
+static void callers_accept(struct ct_writer_server *writer_server)
+{
+	for (uint32_t i = 0; i < ACCEPTED_A_ROUND; i++) {
+		int fd = ct_os_high(accept4(writer_server->listen_fd, NULL, NULL,
+					    SOCK_NONBLOCK | SOCK_CLOEXEC));
+		struct ct_caller *caller;
+
+		if (fd < 0) {
+			/* Without a free descriptor accept() reports this even when no peer
+			 * waits.  Only for the first one has poll() announced a peer. */
+			if (i == 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+				writer_server->is_deaf = !caller_remove_most_silent(writer_server);
+			return;
+		}
+		caller = caller_is_allowed(fd) &&
+					 (writer_server->caller_count < CT_WRITER_SERVER_CALLERS ||
+					  caller_remove_most_silent(writer_server))
+				 ? calloc(1, sizeof *caller)
+				 : NULL;
+		if (caller == NULL) {
+			ct_os_close(&fd);
+			continue;
+		}
+		ct_connection_open(&caller->connection, fd);
+		writer_server->callers[writer_server->caller_count++] = caller;
+	}
+}
+
+static bool callers_are_busy(const struct ct_writer_server *writer_server)
+{
+	for (uint32_t i = 0; i < writer_server->caller_count; i++)
+		if (ct_connection_events(&writer_server->callers[i]->connection) == 0)
+			return true;
+	return false;
+}
+
+/* Waits for a connection, a request, the stop descriptor or the time-out, and serves all that
+ * are ready. */
+static void server_serve(struct ct_writer_server *writer_server)
+{
+	static struct pollfd fds[CT_WRITER_SERVER_CALLERS + 2];
+	uint32_t count = writer_server->caller_count;
+	int timeout = callers_are_busy(writer_server)              ? 0
+		      : ct_writer_server_is_waiting(writer_server) ? BUSY_MS
+		      : writer_server->is_deaf                     ? DEAF_MS
+								   : IDLE_MS;
+
+	for (uint32_t i = 0; i < count; i++)
+		fds[i] = (struct pollfd){ .fd = writer_server->callers[i]->connection.fd,
+					  .events = ct_connection_events(
+						  &writer_server->callers[i]->connection) };
+	fds[count] = (struct pollfd){ .fd = writer_server->is_deaf ? -1 : writer_server->listen_fd,
+				      .events = POLLIN };
+	writer_server->is_deaf = false;
+	fds[count + 1] =
+		(struct pollfd){ .fd = writer_server->stopping ? -1
+							       : *writer_server->options->stop_fd,
+				 .events = POLLIN };
+	if (poll(fds, count + 2, timeout) < 0 && errno != EINTR)
+		return;
+	for (uint32_t i = count; i > 0; i--) {
+		writer_server->current = writer_server->callers[i - 1];
+		if (!ct_connection_turn(&writer_server->current->connection, fds[i - 1].revents,
+					&writer_server->serve))
+			caller_remove(writer_server, i - 1);
+	}
+	writer_server->current = NULL;
+	if ((fds[count].revents & POLLIN) != 0)
+		callers_accept(writer_server);
+	if (fds[count + 1].revents != 0)
+		ct_writer_server_begin_end(writer_server, CT_RELEASE_FLUSH);
+}
+
+/* At the end: answers WTRSTOP now that the data sets are closed, and closes all sockets. */
+static void server_hang_up(struct ct_writer_server *writer_server)
+{
+	for (uint32_t i = 0; i < writer_server->caller_count; i++) {
+		struct ct_connection *connection = &writer_server->callers[i]->connection;
+
+		if (writer_server->callers[i]->waits_for_end)
+			server_answer_status(&connection->out, CT_VERB_WRITER_STOP, CTRACE_OK, 0);
+		(void)ct_connection_turn(connection, POLLOUT, &writer_server->serve);
+	}
+	while (writer_server->caller_count > 0)
+		caller_remove(writer_server, writer_server->caller_count - 1);
 }
 
 /* ---- the name ---- */
@@ -199,14 +471,14 @@ static int server_run(struct ct_writer_server *writer_server)
 	writer_server->options->ready(writer_server->options->user);
 	server_call_processes(writer_server);
 	while (!writer_server->stopping || writer_server->link_count != 0) {
-		ct_writer_server_serve(writer_server);
+		server_serve(writer_server);
 		ct_writer_server_part_from_damaged(writer_server);
 		ct_writer_server_remove_done(writer_server);
 		if (writer_server->stopping)
 			ct_writer_server_press_on(writer_server);
 	}
 	workers_stop(writer_server);
-	ct_writer_server_hang_up(writer_server);
+	server_hang_up(writer_server);
 	server_leave_name(writer_server);
 	return 0;
 }
@@ -233,7 +505,7 @@ int ct_writer_run(const struct ct_writer_options *options)
 	ct_guard_start();
 	writer_server->options = options;
 	writer_server->serve = (struct ct_server_options){ .takes_descriptor = true,
-							   .answer = ct_writer_server_answer,
+							   .answer = server_answer,
 							   .user = writer_server };
 	writer_server->directory_fd = writer_server->lock_fd = writer_server->listen_fd = -1;
 	writer_server->start_ns = ct_clock_wall_ns();

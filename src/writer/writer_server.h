@@ -2,12 +2,10 @@
  * writer/writer_server.h - the interface between the files of the writer server, which is the
  * external writer's main thread:
  *
- *     writer_server.c         its life: the name, the workers, the rounds
- *     writer_server_serve.c   the sockets and their peers
- *     writer_server_answer.c  the answers
+ *     writer_server.c         its life: the name, the workers, the sockets, the answers
  *     writer_server_links.c   the connected processes, until their data are written
  *
- * Each calls those below it; all may send messages to the operator.
+ * The first calls the second; both may send messages to the operator.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -53,20 +51,6 @@ struct ct_writer_server {
 /* ---- writer_server.c */
 /* Sends a message to the operator; answers also carry it as the last message.  Any thread. */
 void ct_writer_server_tell(const char *text, void *writer_server);
-
-/* ---- writer_server_serve.c */
-/* Waits for a connection, a request, the stop descriptor or the time-out, and serves all that
- * are ready. */
-void ct_writer_server_serve(struct ct_writer_server *writer_server);
-/* At the end: answers WTRSTOP now that the data sets are closed, and closes all sockets. */
-void ct_writer_server_hang_up(struct ct_writer_server *writer_server);
-
-/* ---- writer_server_answer.c */
-/* Answers a message of writer_server->current. */
-void ct_writer_server_answer(const struct ct_message *request, struct ct_buf *out,
-			     void *writer_server);
-void ct_writer_server_answer_status(struct ct_buf *answer, enum ct_verb verb,
-				    enum ctrace_status status, uint64_t number);
 
 /* ---- writer_server_links.c */
 /* Adds writer_server->current, a process that has passed its directory.  *out_count: how many of
