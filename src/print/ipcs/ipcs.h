@@ -8,12 +8,12 @@
  *     ipcs_text.c      a command as text again
  *     ipcs_message.c   the messages ITT10001I to ITT10019I
  *     ipcs_select.c    is an event meant
- *     ipcs_query.c     which traces there are
- *     ipcs_tally.c     how often each entry was traced, and how far apart
- *     ipcs_run.c       one command, or several merged, over readers
- *     ipcs_exits.c     exits of a command; ipcs_say.c: what is said in a listing (ipcs_listing.h)
+ *     ipcs_query.c     which traces there are, and how QUERY lists them
+ *     ipcs_tally.c     how often each entry was traced, and how far apart; the tables of TALLY
+ *     ipcs_run.c       one command, or several merged, over readers; its exits
+ *     ipcs_say.c       what is said in a listing (ipcs_listing.h)
  *     ipcs_copy.c      COPYTRC: events into a new trace
- *     print_ipcs.c     titles, headings and entries; print_ipcs_tally.c, print_ipcs_query.c: tables
+ *     print_ipcs.c     titles, headings and entries
  *
  * A trace is a tracer: APPXYZ.SUBA is COMP(APPXYZ) SUB((SUBA)).  Layouts and operands are those of
  * spec/component-trace.md section 8.  One thread; memory does not grow with the trace.
@@ -274,12 +274,11 @@ struct ct_ipcs_tallies {
 	uint64_t first_ns, last_ns;
 	bool has_failed;
 };
-void ct_ipcs_tallies_fini(struct ct_ipcs_tallies *tallies);
-void ct_ipcs_tallies_clear(struct ct_ipcs_tallies *tallies);
+void ct_ipcs_tallies_fini(struct ct_ipcs_tallies *tallies); /* and begins again */
 void ct_ipcs_tallies_note(struct ct_ipcs_tallies *tallies, const struct ct_read_event *event);
 void ct_ipcs_tallies_sort(struct ct_ipcs_tallies *tallies); /* by id */
 
-/* ---- print_ipcs.c, print_ipcs_tally.c, print_ipcs_query.c: text only, no decision */
+/* ---- print_ipcs.c, and the tables of ipcs_tally.c and ipcs_query.c: text only, no decision */
 struct ct_ipcs_layout {
 	bool has_sysname;
 	bool is_local;

@@ -2,11 +2,10 @@
  * print/ipcs/ipcs_listing.h - what the files that list traces share, on the only thread of ctrace
  * ipcs:
  *
- *     ipcs_run.c    which entries come, and in which order
- *     ipcs_exits.c  what exits say to them
- *     ipcs_say.c    what is said about the listing, in it
+ *     ipcs_run.c  which entries come, in which order, and what exits say to them
+ *     ipcs_say.c  what is said about the listing, in it
  *
- * Each calls those below it.
+ * The first calls the second.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -80,19 +79,5 @@ void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_read_eve
 /* Reports why nothing was shown: no such trace, but others; or no entries in that time. */
 void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister);
 void ct_ipcs_say_no_time(struct ct_ipcs_lister *lister);
-
-/* ---- ipcs_exits.c */
-/* Returns false when the user's exit is missing, so that the command cannot select; this is
- * reported. */
-bool ct_ipcs_exits_start(struct ct_ipcs_lister *lister);
-/* Calls the component's filter first, then the user's. */
-enum ct_exit_answer ct_ipcs_exits_filter(struct ct_ipcs_lister *lister,
-					 const struct ct_read_event *event);
-/* Returns false when the component has no formatter. */
-bool ct_ipcs_exits_format(struct ct_ipcs_lister *lister, const struct ct_read_event *event,
-			  enum ct_exit_answer *out_answer);
-/* Calls each exit for the last time, unless one of them has ended the listing. */
-void ct_ipcs_exits_finish(struct ct_ipcs_lister *lister);
-void ct_ipcs_exits_close(struct ct_ipcs_lister *lister);
 
 #endif

@@ -1,6 +1,6 @@
 /*
  * ipcs_run.c - runs CTRACE and QUERY over a reader, or several CTRACEs merged over one reader each:
- * which entries come, and in which order.
+ * which entries come, in which order, and what exits say to them.
  *
  * Called by ctrace ipcs for each command, on its only thread.  Everything kept is bounded, but for
  * what readers keep themselves.
@@ -10,8 +10,161 @@
 #include "print/ipcs/ipcs_listing.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- exits: which is called first, and what their answers mean for the listing ----
+ *
+ * Exits are third-party code in this process: reader_exit.c calls them and checks their answers.  A
+ * missing exit is reported once, at its first entry. */
+
+static void print_exit_line(const char *text, size_t size, void *user)
+{
+	struct ct_ipcs_lister *lister = user;
+
+	ct_ipcs_print_line(&lister->run->out, &lister->layout, text, size);
+	ct_ipcs_offer(lister->run);
+}
+
+static struct ct_exit_context lister_context(struct ct_ipcs_lister *lister)
+{
+	return (struct ct_exit_context){ .options = lister->command->options,
+					 .report = (int)lister->command->report,
+					 .print = print_exit_line,
+					 .user = lister };
+}
+
+static void report_not_loaded(struct ct_ipcs_lister *lister, const char *whose, const char *name)
+{
+	const char *values[] = { whose, name,
+				 lister->run->output->linklist == NULL
+					 ? ": CTRACE_LINKLIST is not set"
+					 : " from CTRACE_LINKLIST" };
+
+	ct_ipcs_say(lister, CT_ITT10005I, values);
+}
+
+static void component_exits_open(struct ct_ipcs_lister *lister, struct ct_ipcs_exits *exits)
+{
+	const struct ct_catalog_component *component = exits->component;
+	const char *linklist = lister->run->output->linklist;
+
+	if (component->filter != NULL) {
+		exits->has_filter = ct_reader_exit_open(&exits->filter, CT_EXIT_FILTER, linklist,
+							component->filter) == CTRACE_OK;
+		if (!exits->has_filter)
+			report_not_loaded(lister, "component", component->filter);
+	}
+	if (component->formatter != NULL) {
+		exits->has_formatter = true;
+		if (ct_reader_exit_open(&exits->formatter, CT_EXIT_FORMATTER, linklist,
+					component->formatter) != CTRACE_OK)
+			ct_ipcs_say(lister, CT_ITT10006I, (const char *[]){ component->formatter });
+	}
+}
+
+/* Returns NULL when the component has no exits. */
+static struct ct_ipcs_exits *component_exits_find(struct ct_ipcs_lister *lister,
+						  const struct ct_read_event *event)
+{
+	const struct ct_catalog_component *component = event->component;
+	struct ct_ipcs_exits *exits;
+
+	if (component == NULL || (component->filter == NULL && component->formatter == NULL))
+		return NULL;
+	for (uint32_t i = 0; i < lister->exit_count; i++)
+		if (lister->exits[i].component == component)
+			return &lister->exits[i];
+	if (lister->exit_count == CT_IPCS_EXITS)
+		return NULL;
+	exits = &lister->exits[lister->exit_count++];
+	*exits = (struct ct_ipcs_exits){ .component = component };
+	component_exits_open(lister, exits);
+	return exits;
+}
+
+static enum ct_exit_answer exit_call(struct ct_ipcs_lister *lister, struct ct_reader_exit *exit,
+				     const char *whose, const struct ct_read_event *event)
+{
+	struct ct_exit_context context = lister_context(lister);
+	enum ct_exit_answer answer = ct_reader_exit_call(exit, event, &context);
+	char code[16];
+
+	if (answer == CT_EXIT_UNDEFINED) {
+		(void)snprintf(code, sizeof code, "%d", exit->answer);
+		ct_ipcs_say(lister, CT_ITT10009I, (const char *[]){ whose, exit->name, code });
+	}
+	if (answer == CT_EXIT_END) {
+		ct_ipcs_say(lister, CT_ITT10008I, (const char *[]){ whose, exit->name });
+		lister->is_terminated = true;
+	}
+	return answer;
+}
+
+/* Returns false when the user's exit is missing, so that the command cannot select; this is
+ * reported. */
+static bool exits_start(struct ct_ipcs_lister *lister)
+{
+	const struct ct_ipcs_command *command = lister->command;
+
+	if (command->user_exit[0] == '\0')
+		return true;
+	if (ct_reader_exit_open(&lister->user_exit, CT_EXIT_FILTER, lister->run->output->linklist,
+				command->user_exit) == CTRACE_OK)
+		return true;
+	report_not_loaded(lister, "user", command->user_exit);
+	return false;
+}
+
+/* Calls the component's filter first, then the user's. */
+static enum ct_exit_answer exits_filter(struct ct_ipcs_lister *lister,
+					const struct ct_read_event *event)
+{
+	struct ct_ipcs_exits *exits = component_exits_find(lister, event);
+	enum ct_exit_answer answer = CT_EXIT_SHOW;
+
+	if (exits != NULL && exits->has_filter)
+		answer = exit_call(lister, &exits->filter, "component", event);
+	if (answer == CT_EXIT_SHOW || answer == CT_EXIT_UNDEFINED)
+		answer = exit_call(lister, &lister->user_exit, "user", event);
+	return answer;
+}
+
+/* Returns false when the component has no formatter. */
+static bool exits_format(struct ct_ipcs_lister *lister, const struct ct_read_event *event,
+			 enum ct_exit_answer *out_answer)
+{
+	struct ct_ipcs_exits *exits = component_exits_find(lister, event);
+
+	if (exits == NULL || !exits->has_formatter)
+		return false;
+	*out_answer = exit_call(lister, &exits->formatter, "component", event);
+	return true;
+}
+
+/* Calls each exit for the last time, unless one of them has ended the listing. */
+static void exits_finish(struct ct_ipcs_lister *lister)
+{
+	struct ct_exit_context context = lister_context(lister);
+
+	if (lister->is_terminated)
+		return;
+	for (uint32_t i = 0; i < lister->exit_count; i++)
+		ct_reader_exit_finish(&lister->exits[i].filter, &context);
+	ct_reader_exit_finish(&lister->user_exit, &context);
+	for (uint32_t i = 0; i < lister->exit_count; i++)
+		ct_reader_exit_finish(&lister->exits[i].formatter, &context);
+}
+
+static void exits_close(struct ct_ipcs_lister *lister)
+{
+	for (uint32_t i = 0; i < lister->exit_count; i++) {
+		ct_reader_exit_close(&lister->exits[i].filter);
+		ct_reader_exit_close(&lister->exits[i].formatter);
+	}
+	ct_reader_exit_close(&lister->user_exit);
+}
 
 #define TAG_WIDTH 4u
 
@@ -20,7 +173,7 @@
 static void lister_reset(struct ct_ipcs_lister *lister)
 {
 	ct_ipcs_traces_fini(&lister->traces);
-	ct_ipcs_tallies_clear(&lister->tallies);
+	ct_ipcs_tallies_fini(&lister->tallies);
 	lister->shown = lister->of_trace = lister->in_time = 0;
 	lister->job->gap_count = 0;
 	lister->job->more_gaps = (struct ct_ipcs_gap){ 0 };
@@ -79,7 +232,7 @@ static void lister_read_on(struct ct_ipcs_lister *lister)
 		}
 		if (!event_is_wanted(lister, event))
 			continue;
-		answer = ct_ipcs_exits_filter(lister, event);
+		answer = exits_filter(lister, event);
 		if (answer == CT_EXIT_AGAIN) {
 			lister_reset(lister);
 			lister->is_at_end = ct_reader_rewind(lister->job->reader) != CTRACE_OK;
@@ -120,7 +273,7 @@ static void print_data(struct ct_ipcs_lister *lister, const struct ct_read_event
 {
 	enum ct_exit_answer answer;
 
-	if (ct_ipcs_exits_format(lister, event, &answer)) {
+	if (exits_format(lister, event, &answer)) {
 		lister->is_at_end |= answer == CT_EXIT_END;
 		if (answer == CT_EXIT_HIDE || answer == CT_EXIT_UNDEFINED)
 			ct_ipcs_print_full(&lister->run->out, &lister->layout, event);
@@ -179,7 +332,7 @@ static void lister_end(struct ct_ipcs_lister *lister)
 				   lister->tallies.first_ns);
 		ct_ipcs_print_tally(&run->out, &lister->tallies);
 	}
-	ct_ipcs_exits_finish(lister);
+	exits_finish(lister);
 	if (lister->of_trace == 0 && !lister->is_terminated)
 		ct_ipcs_say_no_trace(lister);
 	else if (lister->in_time == 0 && !lister->is_terminated)
@@ -274,7 +427,7 @@ static void run_fini(struct ct_ipcs_listing *run)
 
 		ct_ipcs_traces_fini(&lister->traces);
 		ct_ipcs_tallies_fini(&lister->tallies);
-		ct_ipcs_exits_close(lister);
+		exits_close(lister);
 	}
 	free(run->listers);
 	ct_buf_fini(&run->out);
@@ -355,7 +508,7 @@ static void listers_run(struct ct_ipcs_listing *run)
 		print_merged(run);
 	for (size_t i = 0; i < run->count; i++)
 		run->listers[i].is_at_end = run->listers[i].is_terminated =
-			!ct_ipcs_exits_start(&run->listers[i]);
+			!exits_start(&run->listers[i]);
 	while ((lister = lister_earliest(run)) != NULL)
 		lister_take(lister);
 	if (run->output->is_narrowed && lister_is_without_entries(run)) {

@@ -2,9 +2,8 @@
  * ipcs_say.c - messages within a listing: losses at their time, unknown entries, and why nothing
  * was shown.
  *
- * Called by ipcs_run.c and ipcs_exits.c, on their thread; ct_ipcs_note() by the reader, while
- * ipcs_run.c asks it for the next event.  All state is bounded, and losses beyond the bound are
- * reported as a total.
+ * Called by ipcs_run.c, on its thread; ct_ipcs_note() by the reader, while ipcs_run.c asks it for
+ * the next event.  All state is bounded, and losses beyond the bound are reported as a total.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

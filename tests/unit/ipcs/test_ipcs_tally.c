@@ -73,7 +73,7 @@ static void any_number(void **state)
 	assert_int_equal(tallies.count, CT_IPCS_TALLIES);
 	assert_int_equal(tallies.others, 5);
 	assert_false(tallies.has_failed);
-	ct_ipcs_tallies_clear(&tallies);
+	ct_ipcs_tallies_fini(&tallies);
 	assert_int_equal(tallies.count, 0);
 	note(&tallies, "X", 1, 1);
 	assert_int_equal(tallies.count, 1);
