@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "cli/allocate.h"
-#include "cli/columns.h"
 #include "base/base.h"
 #include "tools/options_file.h"
 #include "operator/recovery_watch.h"
