@@ -150,14 +150,4 @@ const struct ct_tsdl_type *ct_tsdl_float(struct ct_tsdl_parser *parser);
 const struct ct_tsdl_type *ct_tsdl_string(struct ct_tsdl_parser *parser);
 const struct ct_tsdl_type *ct_tsdl_enum(struct ct_tsdl_parser *parser);
 
-/* ---- tsdl_compound.c: the same */
-const struct ct_tsdl_type *ct_tsdl_struct(struct ct_tsdl_parser *parser);
-/* variant <tag> { ... }, variant name { ... } (gets its tag where it is used), variant name
- * <tag>. */
-const struct ct_tsdl_type *ct_tsdl_variant(struct ct_tsdl_parser *parser);
-/* Parses the brackets behind a name: x[2][3] is two arrays of three elements.  Returns the type
- * itself without brackets. */
-const struct ct_tsdl_type *ct_tsdl_brackets(struct ct_tsdl_parser *parser,
-					    const struct ct_tsdl_type *element);
-
 #endif
