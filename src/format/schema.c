@@ -14,17 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* a reader may have thousands of traces open, most of them with few classes */
-#define ROOM_FIRST 32u
-_Static_assert(CT_CLASS_NUMBERS % ROOM_FIRST == 0,
-	       "room doubles up to as many classes as there are numbers");
+#include "base/hash_table.h"
 
 struct ct_schema {
-	struct ct_class **classes; /* by index; 0 is the generic one */
-	uint32_t *hashes;
-	/* index of a class; 0: free.  A power of two, twice the room: the table never fills */
-	uint32_t *slots;
-	uint32_t room; /* the highest index with memory; 0 before the first class */
+	/* by index - 1: index 0 is the generic class.  A reader may have thousands of traces open,
+	 * most of them with few classes. */
+	struct ct_class **classes;
+	struct ct_hash_table by_key; /* of these */
 	uint32_t count;
 	uint32_t made; /* by ct_schema_class() */
 	uint32_t items_total;
@@ -89,53 +85,30 @@ static bool class_has_key(const struct ct_class *class, const struct key *key)
 		memcmp(class->items, key->items, key->item_count * sizeof *key->items) == 0);
 }
 
+static bool class_is_wanted(const void *classes, uint32_t number, const void *key)
+{
+	return class_has_key(((struct ct_class *const *)classes)[number], key);
+}
+
 /* The class of the key, or NULL. */
-static const struct ct_class *find_class(const struct ct_schema *schema, const struct key *key,
+static const struct ct_class *class_find(const struct ct_schema *schema, const struct key *key,
 					 uint32_t hash)
 {
-	uint32_t mask = 2 * schema->room - 1;
-	uint32_t index;
+	uint32_t found =
+		ct_hash_table_find(&schema->by_key, hash, class_is_wanted, schema->classes, key);
 
-	if (schema->room == 0)
-		return NULL;
-	for (uint32_t slot = hash & mask; (index = schema->slots[slot]) != 0;
-	     slot = (slot + 1) & mask)
-		if (schema->hashes[index] == hash && class_has_key(schema->classes[index], key))
-			return schema->classes[index];
-	return NULL;
+	return found != CT_HASH_TABLE_NONE ? schema->classes[found] : NULL;
 }
 
-static void slot_take(uint32_t *slots, uint32_t mask, uint32_t hash, uint32_t index)
+/* Returns false without memory; nothing has changed then. */
+static bool classes_make_room(struct ct_schema *schema)
 {
-	uint32_t slot = hash & mask;
-
-	while (slots[slot] != 0)
-		slot = (slot + 1) & mask;
-	slots[slot] = index;
-}
-
-/* Doubles the room.  Returns false without memory; nothing has changed then. */
-static bool schema_grow(struct ct_schema *schema)
-{
-	uint32_t room = schema->room > 0 ? 2 * schema->room : ROOM_FIRST;
-	struct ct_class **classes =
-		reallocarray(schema->classes, room + 1, sizeof(struct ct_class *));
-	uint32_t *hashes =
-		classes != NULL ? reallocarray(schema->hashes, room + 1, sizeof *hashes) : NULL;
-	uint32_t *slots = hashes != NULL ? calloc((size_t)2 * room, sizeof *slots) : NULL;
+	struct ct_class **classes = ct_hash_table_reserve_items(&schema->by_key, schema->classes,
+								sizeof(struct ct_class *));
 
 	if (classes != NULL)
 		schema->classes = classes;
-	if (hashes != NULL)
-		schema->hashes = hashes;
-	if (slots == NULL)
-		return false;
-	for (uint32_t i = 1; i < schema->count; i++)
-		slot_take(slots, 2 * room - 1, hashes[i], i);
-	free(schema->slots);
-	schema->slots = slots;
-	schema->room = room;
-	return true;
+	return classes != NULL;
 }
 
 /* Allocates a class with its items and its name in one block, and its names from a catalogue in
@@ -260,16 +233,15 @@ static enum ctrace_status schema_insert(struct ct_schema *schema, const struct k
 	    key->item_count > CT_CLASS_MAX_ITEMS || end > CT_CLASS_NUMBERS ||
 	    key->level >= CTRACE_LEVEL_COUNT || !items_are_valid(key->items, key->item_count))
 		return CTRACE_DAMAGED;
-	if (!table_grow(schema, end) || (index > schema->room && !schema_grow(schema)))
+	if (!table_grow(schema, end) || !classes_make_room(schema))
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (table_is_taken(schema, number, end))
 		return CTRACE_DAMAGED;
 	class = class_create(key, number, index, names);
 	if (class == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	schema->classes[index] = class;
-	schema->hashes[index] = hash;
-	slot_take(schema->slots, 2 * schema->room - 1, hash, index);
+	schema->classes[index - 1] = class;
+	ct_hash_table_add(&schema->by_key, hash, index - 1);
 	table_put_entry(schema, class, end);
 	schema->count++;
 	*out_class = class;
@@ -293,10 +265,9 @@ void ct_schema_destroy(struct ct_schema *schema)
 	if (schema == NULL)
 		return;
 	for (uint32_t i = 1; i < schema->count; i++)
-		class_free(schema->classes[i]);
+		class_free(schema->classes[i - 1]);
 	free(schema->classes);
-	free(schema->hashes);
-	free(schema->slots);
+	ct_hash_table_fini(&schema->by_key);
 	free(schema->table);
 	free(schema->taken);
 	free(schema);
@@ -351,7 +322,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 	for (uint32_t i = 0; i < event->item_count; i++)
 		items[i] = item_of(&event->items[i]);
 	hash = key_hash(&key);
-	class = find_class(schema, &key, hash);
+	class = class_find(schema, &key, hash);
 	if (class != NULL)
 		return class;
 	if (schema->made >= CT_CLASS_LIMIT ||
@@ -428,9 +399,9 @@ const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t n
 	if (number < CT_CLASS_FIRST || number >= schema->table_size / CT_CLASS_UNIT)
 		return NULL;
 	memcpy(&entry, schema->table + (size_t)number * CT_CLASS_UNIT, sizeof entry);
-	return entry.number == number && entry.component < schema->count &&
-			       schema->classes[entry.component]->number == number
-		       ? schema->classes[entry.component]
+	return entry.number == number && entry.component > 0 && entry.component < schema->count &&
+			       schema->classes[entry.component - 1]->number == number
+		       ? schema->classes[entry.component - 1]
 		       : NULL;
 }
 
@@ -441,7 +412,7 @@ uint32_t ct_schema_count(const struct ct_schema *schema)
 
 const struct ct_class *ct_schema_at(const struct ct_schema *schema, uint32_t index)
 {
-	return index == 0 ? &generic_class : schema->classes[index];
+	return index == 0 ? &generic_class : schema->classes[index - 1];
 }
 
 struct ct_class_image ct_schema_image(const struct ct_schema *schema)

@@ -159,11 +159,21 @@ static bool set_type(struct ct_tsdl_parser *parser, struct block *block, const c
 	return true;
 }
 
+static bool token_is_declaration(const struct ct_tsdl_parser *parser)
+{
+	static const char *const words[] = { "typealias", "typedef", "struct", "variant", "enum" };
+
+	for (size_t i = 0; i < CT_COUNT(words); i++)
+		if (ct_tsdl_scan_is(&parser->scan, words[i]))
+			return true;
+	return false;
+}
+
 static bool parse_setting(struct ct_tsdl_parser *parser, struct block *block)
 {
 	struct ct_tsdl_setting setting;
 
-	if (ct_tsdl_is_declaration(parser))
+	if (token_is_declaration(parser))
 		return ct_tsdl_declaration(parser);
 	if (!ct_tsdl_setting_name(parser, setting.name))
 		return false;
@@ -298,7 +308,7 @@ static bool block_skip_bad(struct ct_tsdl_parser *parser, const struct ct_tsdl_s
 
 static bool event_parse_kind(struct ct_tsdl_parser *parser, struct ct_tsdl_event *event)
 {
-	if (ct_tsdl_is_declaration(parser))
+	if (token_is_declaration(parser))
 		return ct_tsdl_declaration(parser);
 	if (ct_tsdl_accept(parser, "trace"))
 		return parse_trace(parser);
@@ -390,7 +400,8 @@ static bool tsdl_finish(struct ct_tsdl_parser *parser)
 
 static void parser_fini(struct ct_tsdl_parser *parser)
 {
-	free(parser->table);
+	ct_hash_table_fini(&parser->table);
+	free(parser->names);
 	free(parser->fields.data);
 	free(parser->labels.data);
 	free(parser->path.data);

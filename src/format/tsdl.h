@@ -24,11 +24,9 @@ struct ct_tsdl_clock;
 struct ct_tsdl_name {
 	const char *text; /* terminated */
 	uint32_t size;
-	uint32_t hash;
 	/* some length or tag ends in this name: readers keep the value of its field */
 	bool is_referenced;
-	const struct ct_tsdl_clock *clock; /* the clock of this name */
-	struct ct_tsdl_name *next;
+	const struct ct_tsdl_clock *clock;    /* the clock of this name */
 	struct ct_tsdl_declaration *declared; /* the parser's */
 };
 

@@ -61,33 +61,6 @@ void *ct_tsdl_take(struct ct_tsdl_parser *parser, size_t size)
  * Names
  */
 
-/* Doubles the table and moves the names. */
-static bool table_grow(struct ct_tsdl_parser *parser)
-{
-	size_t size = parser->table_size == 0 ? 1024 : 2 * parser->table_size;
-	struct ct_tsdl_name **table = calloc(size, sizeof(struct ct_tsdl_name *));
-
-	if (table == NULL) {
-		parser_fail_memory(parser);
-		return false;
-	}
-	for (size_t i = 0; i < parser->table_size; i++) {
-		struct ct_tsdl_name *name = parser->table[i];
-
-		while (name != NULL) {
-			struct ct_tsdl_name *next = name->next;
-
-			name->next = table[name->hash & (size - 1)];
-			table[name->hash & (size - 1)] = name;
-			name = next;
-		}
-	}
-	free(parser->table);
-	parser->table = table;
-	parser->table_size = size;
-	return true;
-}
-
 static uint32_t name_hash(const struct ct_tsdl_parser *parser, const char *text, size_t size)
 {
 	uint64_t value = parser->key[0];
@@ -99,38 +72,51 @@ static uint32_t name_hash(const struct ct_tsdl_parser *parser, const char *text,
 	return (uint32_t)(value ^ value >> 32);
 }
 
-static struct ct_tsdl_name *add_name(struct ct_tsdl_parser *parser, const char *text, size_t size,
-				     uint32_t hashed)
+struct wanted {
+	const char *text;
+	size_t size;
+};
+
+static bool name_is(const void *names, uint32_t number, const void *key)
 {
-	struct ct_tsdl_name *name = ct_tsdl_take(parser, sizeof *name + size + 1);
-	struct ct_tsdl_name **place = &parser->table[hashed & (parser->table_size - 1)];
+	const struct ct_tsdl_name *name = ((struct ct_tsdl_name *const *)names)[number];
+	const struct wanted *wanted = key;
+
+	return name->size == wanted->size && memcmp(name->text, wanted->text, wanted->size) == 0;
+}
+
+static struct ct_tsdl_name *name_add(struct ct_tsdl_parser *parser, const struct wanted *wanted,
+				     uint32_t hash)
+{
+	struct ct_tsdl_name **names = ct_hash_table_reserve_items(&parser->table, parser->names,
+								  sizeof(struct ct_tsdl_name *));
+	struct ct_tsdl_name *name;
 	char *copy;
 
+	if (names == NULL) {
+		parser_fail_memory(parser);
+		return NULL;
+	}
+	parser->names = names;
+	name = ct_tsdl_take(parser, sizeof *name + wanted->size + 1);
 	if (name == NULL)
 		return NULL;
 	copy = (char *)(name + 1);
-	memcpy(copy, text, size);
+	memcpy(copy, wanted->text, wanted->size);
 	name->text = copy;
-	name->size = (uint32_t)size;
-	name->hash = hashed;
-	name->next = *place;
-	*place = name;
-	parser->name_count++;
+	name->size = (uint32_t)wanted->size;
+	names[parser->table.count] = name;
+	ct_hash_table_add(&parser->table, hash, parser->table.count);
 	return name;
 }
 
 struct ct_tsdl_name *ct_tsdl_name(struct ct_tsdl_parser *parser, const char *text, size_t size)
 {
-	uint32_t hashed = name_hash(parser, text, size);
+	const struct wanted wanted = { text, size };
+	uint32_t hash = name_hash(parser, text, size);
+	uint32_t found = ct_hash_table_find(&parser->table, hash, name_is, parser->names, &wanted);
 
-	if (parser->name_count >= parser->table_size && !table_grow(parser))
-		return NULL;
-	for (struct ct_tsdl_name *name = parser->table[hashed & (parser->table_size - 1)];
-	     name != NULL; name = name->next)
-		if (name->hash == hashed && name->size == size &&
-		    memcmp(name->text, text, size) == 0)
-			return name;
-	return add_name(parser, text, size, hashed);
+	return found != CT_HASH_TABLE_NONE ? parser->names[found] : name_add(parser, &wanted, hash);
 }
 
 /* -----------------------------------------------------------------------------------------------

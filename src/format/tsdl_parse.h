@@ -6,6 +6,7 @@
 #ifndef CT_FORMAT_TSDL_PARSE_H
 #define CT_FORMAT_TSDL_PARSE_H
 
+#include "base/hash_table.h"
 #include "format/tsdl.h"
 
 /* ---- tsdl_scan.c: a text as words, numbers, strings and signs.  A copy of the struct is a
@@ -63,8 +64,8 @@ struct ct_tsdl_parser {
 	bool has_no_memory;
 	size_t used;     /* bytes of the arena */
 	uint64_t key[2]; /* of the table's hash: nobody can predict which names collide */
-	struct ct_tsdl_name **table;
-	size_t table_size, name_count;
+	struct ct_tsdl_name **names;
+	struct ct_hash_table table;               /* of the names, by text */
 	struct ct_tsdl_declaration *declarations; /* the newest */
 	unsigned level;
 	unsigned depth; /* of types being parsed */
@@ -124,8 +125,6 @@ bool ct_tsdl_number(struct ct_tsdl_parser *parser, bool *out_negative, uint64_t 
 /* ---- tsdl_types.c */
 /* Parses a type, before a name (has_name) or alone. */
 const struct ct_tsdl_type *ct_tsdl_type(struct ct_tsdl_parser *parser, bool has_name);
-/* true at typealias, typedef, struct, variant or enum */
-bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser);
 bool ct_tsdl_declaration(struct ct_tsdl_parser *parser); /* parses one of them, to its semicolon */
 /* For the kinds of types: */
 /* NULL: has_failed */

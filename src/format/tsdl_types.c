@@ -448,16 +448,6 @@ const struct ct_tsdl_type *ct_tsdl_type(struct ct_tsdl_parser *parser, bool has_
 	return parser->has_failed ? NULL : type;
 }
 
-bool ct_tsdl_is_declaration(const struct ct_tsdl_parser *parser)
-{
-	static const char *const words[] = { "typealias", "typedef", "struct", "variant", "enum" };
-
-	for (size_t i = 0; i < CT_COUNT(words); i++)
-		if (ct_tsdl_scan_is(&parser->scan, words[i]))
-			return true;
-	return false;
-}
-
 /* typedef TYPE name, name[2]; */
 static bool parse_typedef(struct ct_tsdl_parser *parser)
 {

@@ -24,7 +24,7 @@ static void a_name_is_there_once(void **state)
 			assert_string_equal(name->text, text);
 			assert_true((name == first) == (i == 7));
 		}
-		assert_int_equal(parser.name_count, 5000);
+		assert_int_equal(parser.table.count, 5000);
 	}
 	assert_ptr_not_equal(ct_tsdl_name(&parser, "n", 1), first);
 	end_parser(&parser);

@@ -70,7 +70,8 @@ static UNUSED void begin_parser(struct ct_tsdl_parser *parser, const char *text)
 
 static UNUSED void end_parser(struct ct_tsdl_parser *parser)
 {
-	free(parser->table);
+	ct_hash_table_fini(&parser->table);
+	free(parser->names);
 	free(parser->fields.data);
 	free(parser->labels.data);
 	free(parser->path.data);
