@@ -332,11 +332,6 @@ void ct_consumer_pass_over_hopeless(struct ct_consumer *consumer, struct ct_ring
 /* Returns how many events were overwritten before the destination had them, in this consumer's
  * rings. */
 uint64_t ct_losses_overwritten(const struct ct_consumer *consumer, uint32_t dest);
-/* Sums a destination's losses by reason: in the rings of this consumer, and before there was a
- * ring.  batch: its batch that is about to be written; NULL: takes the totals of its last commit.
- */
-void ct_losses_sum(struct ct_consumer *consumer, const struct ct_destination *destination,
-		   const struct ct_batch *batch, uint64_t out_totals[CTRACE_LOSS_COUNT]);
 /* Moves the losses of an external writer that died before it wrote anything to the destinations
  * that get the events of its rings.  They report the losses. */
 void ct_losses_take_over(struct ct_consumer *consumer, uint32_t dest);

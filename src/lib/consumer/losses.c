@@ -67,8 +67,11 @@ static uint64_t count_unfinished(struct ct_consumer *consumer, uint32_t dest,
 	return in_rings > counted ? in_rings - counted : 0;
 }
 
-void ct_losses_sum(struct ct_consumer *consumer, const struct ct_destination *destination,
-		   const struct ct_batch *batch, uint64_t out_totals[CTRACE_LOSS_COUNT])
+/* Sums a destination's losses by reason: in the rings of this consumer, and before there was a
+ * ring.  batch: its batch that is about to be written; NULL: takes the totals of its last commit.
+ */
+static void losses_sum(struct ct_consumer *consumer, const struct ct_destination *destination,
+		       const struct ct_batch *batch, uint64_t out_totals[CTRACE_LOSS_COUNT])
 {
 	struct ct_dest *dest = ct_consumer_dest(consumer, destination->index);
 	const struct ct_session_head *head = consumer->source.session->head;
@@ -95,7 +98,7 @@ void ct_losses_report(struct ct_consumer *consumer, struct ct_destination *desti
 {
 	uint64_t totals[CTRACE_LOSS_COUNT];
 
-	ct_losses_sum(consumer, destination, batch, totals);
+	losses_sum(consumer, destination, batch, totals);
 	ct_destination_announce(destination, totals);
 }
 
@@ -142,7 +145,7 @@ static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *des
 
 	if (state->emitter[0] == '\0')
 		return false;
-	ct_losses_sum(consumer, destination, NULL, out_totals);
+	losses_sum(consumer, destination, NULL, out_totals);
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		sum += out_totals[reason];
 		own += state->lost[reason];

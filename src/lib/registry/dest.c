@@ -110,7 +110,7 @@ void ct_dest_resolve(struct ct_registry *registry, uint32_t index)
 }
 
 /* Where a component's mask stays what it was, those below it stay too. */
-void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top)
+static void dest_resolve_tree(struct ct_registry *registry, uint32_t top)
 {
 	bool prune = false;
 
@@ -141,7 +141,7 @@ static void default_store(struct ct_registry *registry, uint32_t mask, bool is_i
 {
 	registry->default_is_implicit = is_implicit;
 	__atomic_store_n(&registry->default_dests, mask, __ATOMIC_RELAXED);
-	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);
+	dest_resolve_tree(registry, CT_COMPONENT_NONE);
 }
 
 /* The first addition, by the configuration or a program, replaces the implicit TEXTFILE. */
@@ -176,7 +176,7 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 
 		node->own.dests |= 1u << emitter;
 		node->own.no_inherit = no_inherit;
-		ct_dest_resolve_tree(registry, index);
+		dest_resolve_tree(registry, index);
 	}
 	ct_registry_unlock(registry);
 	return status;
@@ -208,7 +208,7 @@ static enum ctrace_status remove_own(struct ct_registry *registry, const char *c
 		return CTRACE_EMITTER_NOT_FOUND;
 	own->dests &= ~bit;
 	own->no_inherit = own->no_inherit && own->dests != 0;
-	ct_dest_resolve_tree(registry, index);
+	dest_resolve_tree(registry, index);
 	return CTRACE_OK;
 }
 

@@ -118,8 +118,8 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t cha
 }
 
 /* Below a component with a level of its own nothing can change, so the walk leaves it out. */
-void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top,
-			   struct ct_level_changes *changes)
+static void level_resolve_tree(struct ct_registry *registry, uint32_t top,
+			       struct ct_level_changes *changes)
 {
 	bool prune;
 
@@ -167,7 +167,7 @@ static enum ctrace_status set_and_unlock(struct ct_registry *registry, uint32_t 
 		own->level = trace->level;
 		own->minimum = trace->minimum;
 		own->excluded = trace->excluded;
-		ct_level_resolve_tree(registry, index, &changes);
+		level_resolve_tree(registry, index, &changes);
 		/* Component trace uses the setting itself, even where its minimum or a filter keeps
 		 * the threshold unchanged. */
 		if (is_other && changes.list.size == 0 && index != CT_COMPONENT_NONE &&

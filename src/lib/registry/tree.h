@@ -107,8 +107,6 @@ enum ctrace_status ct_level_changes_init(struct ct_level_changes *changes,
 enum ctrace_status ct_level_changes_report(struct ct_level_changes *changes,
 					   ct_change_sink *changed, void *user);
 void ct_level_resolve(struct ct_registry *registry, uint32_t index);
-void ct_level_resolve_tree(struct ct_registry *registry, uint32_t top,
-			   struct ct_level_changes *changes);
 /* Stores a node's resolved level and its channel in its level word.  The channel's flight recorder
  * may lower the level. */
 void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t channel,
@@ -116,7 +114,6 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t cha
 
 /* ---- dest.c */
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
-void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top);
 /* after the own destinations of several nodes have changed */
 void ct_dest_resolve_all(struct ct_registry *registry);
 /* the component is shown or hidden */

@@ -46,7 +46,6 @@ void ct_operate_level(const struct ct_command *command, struct ct_buf *out);
 void ct_operate_dest(const struct ct_command *command, struct ct_buf *out);
 /* Is there such an emitter?  If not, prints a diagnostic into message. */
 bool ct_operate_knows_emitter(struct ct_span name, uint32_t *out_emitter, struct ct_buf *message);
-void ct_operate_add_emitters(struct ct_buf *text, uint32_t mask); /* "TEXTFILE, STDERR" */
 /* A change is reported as an answer with a row for each component. */
 struct ct_operate_row {
 	struct ct_span subject;

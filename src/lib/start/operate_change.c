@@ -153,7 +153,7 @@ void ct_operate_level(const struct ct_command *command, struct ct_buf *out)
 
 /* ---- emitters ---- */
 
-void ct_operate_add_emitters(struct ct_buf *text, uint32_t mask)
+static void emitters_add(struct ct_buf *text, uint32_t mask)
 {
 	const struct ctrace_emitter *emitter;
 	const char *between = "";
@@ -185,7 +185,7 @@ bool ct_operate_knows_emitter(struct ct_span name, uint32_t *out_emitter, struct
 		ct_buf_add_format(message, "; did you mean %s?", meant);
 	} else {
 		ct_buf_add_text(message, "; there are ");
-		ct_operate_add_emitters(message, UINT32_MAX);
+		emitters_add(message, UINT32_MAX);
 	}
 	return false;
 }
@@ -227,7 +227,7 @@ static void diagnose_of_removal(struct ct_buf *message, struct ct_span component
 	else
 		ct_buf_add_text(message,
 				"it has none of that name of its own; it and those above it have ");
-	ct_operate_add_emitters(message, dests);
+	emitters_add(message, dests);
 	if (component.size != 0)
 		ct_buf_add_text(message, ": name exactly those that it is to have");
 }
@@ -258,8 +258,8 @@ static void change_dest(struct dest_change *change, const struct ct_target *quie
 	ct_buf_init(&old);
 	ct_buf_init(&new);
 	ct_buf_init(&why);
-	ct_operate_add_emitters(&old, matches->items[i].old);
-	ct_operate_add_emitters(&new, dests_of(&matches->items[i], row.subject));
+	emitters_add(&old, matches->items[i].old);
+	emitters_add(&new, dests_of(&matches->items[i], row.subject));
 	row.old = ct_buf_text(&old);
 	row.new = ct_buf_text(&new);
 	ct_operate_add_row(change->answer, &row);
