@@ -469,9 +469,7 @@ void ct_text_seen_load(struct ct_text_seen *seen, const char *path, uint64_t fro
 bool ct_text_seen_take(struct ct_text_seen *seen, const char *line, size_t size);
 void ct_text_seen_fini(struct ct_text_seen *seen);
 
-/* ---- text_header.c: the block at the beginning of a text file. */
+/* ---- emit_text.c: the block at the beginning of a text file begins with it. */
 #define CT_TEXT_HEADER_MARK "# -MFTRACE Text Emitter-\n"
-void ct_text_header_add(struct ct_buf *out, const struct ctrace_emitter_context *context,
-			const char *format);
 
 #endif

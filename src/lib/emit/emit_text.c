@@ -20,6 +20,62 @@
 #include <string.h>
 #include <unistd.h>
 
+/* ---- the header of a file: whose trace it is, and how to read it ---- */
+
+/* Quotes and backslashes are as harmless here as they are usual in a command line, so they stay as
+ * they are; the rest of what could spoil a line is escaped. */
+static void header_add_value(struct ct_buf *out, const char *value)
+{
+	while (*value != '\0') {
+		size_t size = strcspn(value, "\"\\");
+
+		ct_escape_add(out, value, size);
+		value += size;
+		size = strspn(value, "\"\\");
+		ct_buf_add(out, value, size);
+		value += size;
+	}
+}
+
+static void header_add_label(struct ct_buf *out, const char *label)
+{
+	static const char blanks[] = "                ";
+	size_t size = strlen(label);
+
+	ct_buf_add_text(out, "# ");
+	ct_buf_add(out, label, size);
+	ct_buf_add(out, blanks, sizeof blanks - 1 - size);
+	ct_buf_add_text(out, " = ");
+}
+
+static void header_add_line(struct ct_buf *out, const char *label, const char *value)
+{
+	header_add_label(out, label);
+	header_add_value(out, value);
+	ct_buf_add_char(out, '\n');
+}
+
+static void header_add(struct ct_buf *out, const struct ctrace_emitter_context *context,
+		       const char *format)
+{
+	uint64_t now = ct_clock_wall_ns();
+
+	ct_buf_add_text(out, CT_TEXT_HEADER_MARK);
+	header_add_line(out, "CommandLine", context->command_line);
+	header_add_label(out, "ProcessId");
+	ct_buf_add_u64(out, context->pid);
+	ct_buf_add_char(out, '\n');
+	header_add_label(out, "Date");
+	ct_line_add_date(out, now);
+	ct_buf_add_char(out, '\n');
+	header_add_label(out, "Time");
+	ct_line_add_time(out, now);
+	ct_buf_add_char(out, '\n');
+	header_add_line(out, "Operating System", context->system);
+	header_add_line(out, "Computer Name", context->host);
+	header_add_line(out, "Format", format);
+}
+
 /* formatted text is written when there is so much of it */
 #define CHUNK_SIZE (256u << 10)
 #define KEPT_MEMORY (4 * (size_t)CHUNK_SIZE) /* of lines, between writes */
@@ -267,8 +323,8 @@ static bool file_is_full(const struct textfile *text)
 static void add_heading(struct textfile *text)
 {
 	if (text->file.header_due) {
-		ct_text_header_add(&text->out.lines, text->out.context,
-				   text->out.settings.line.format.format);
+		header_add(&text->out.lines, text->out.context,
+			   text->out.settings.line.format.format);
 		text->file.header_due = false;
 	}
 	if (text->out.losses_due) {
