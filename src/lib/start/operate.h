@@ -2,9 +2,10 @@
  * lib/start/operate.h - what a traced process does with an operator's request; for the files
  * operate*.c only.
  *
- * operate.c dispatch; requests for the whole process; TRACE CT operate_match.c which components a
- * name or glob means operate_change.c levels and destinations: what was, what is now
- * operate_property.c likewise properties operate_display.c DISPLAY TRACE
+ *     operate.c           dispatch; requests for the whole process; TRACE CT, DISPLAY TRACE
+ *     operate_match.c     which components a name or glob means
+ *     operate_change.c    levels and destinations: what was, what is now
+ *     operate_property.c  likewise properties
  *
  * All of it runs on the control thread, under no lock.  The process is attached.
  *
@@ -67,8 +68,5 @@ void ct_operate_refuse(struct ct_buf *out, enum ct_verb verb, enum ctrace_status
 
 /* ---- operate_property.c */
 void ct_operate_property(const struct ct_command *command, struct ct_buf *out);
-
-/* ---- operate_display.c */
-void ct_operate_display(const struct ct_message *request, struct ct_buf *out);
 
 #endif
