@@ -106,8 +106,6 @@ void ct_display_add_missing(struct ct_display *display, const char *name);
 /* Called after the last row and before printing.  Sorts traces by name, then ASID, and keeps
  * each once; sorts connections of a writer by ASID; finds heads. */
 void ct_display_arrange(struct ct_display *display);
-/* Returns true if the table has a trace of that name, in any case, or one that matches the glob. */
-bool ct_display_has(const struct ct_display *display, const char *name);
 
 /* Which traces of the arranged table the long form shows.  A trace of depth `asked` or less is
  * always shown. */

@@ -261,13 +261,23 @@ static int links_by_asid(const void *a, const void *b)
 	return order != 0 ? order : compare_numbers(one->state.pid, other->state.pid);
 }
 
+/* Returns true if the table has a trace of that name, in any case, or one that matches the glob. */
+static bool display_has(const struct ct_display *display, const char *name)
+{
+	for (uint32_t i = 0; i < display->trace_rows.count; i++)
+		if (ct_glob_match(name, strlen(name), display->traces[i].name,
+				  strlen(display->traces[i].name)))
+			return true;
+	return false;
+}
+
 /* A name that no process has may have been found as a preset. */
 static void missing_drop_found(struct ct_display *display)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < display->missing_rows.count; i++) {
-		if (ct_display_has(display, display->missing[i]))
+		if (display_has(display, display->missing[i]))
 			continue;
 		if (kept != i)
 			memcpy(display->missing[kept], display->missing[i],
@@ -284,15 +294,6 @@ void ct_display_arrange(struct ct_display *display)
 	if (display->link_rows.count != 0)
 		qsort(display->links, display->link_rows.count, sizeof *display->links,
 		      links_by_asid);
-}
-
-bool ct_display_has(const struct ct_display *display, const char *name)
-{
-	for (uint32_t i = 0; i < display->trace_rows.count; i++)
-		if (ct_glob_match(name, strlen(name), display->traces[i].name,
-				  strlen(display->traces[i].name)))
-			return true;
-	return false;
 }
 
 bool ct_display_shows(const struct ct_display_form *form, const struct ct_display_trace *trace)

@@ -162,8 +162,6 @@ bool ct_filter_scan_hex(struct ct_filter_scan *scan, struct ct_literal *out);
 bool ct_filter_diagnose(struct ct_filter_scan *scan, const struct ct_finding *finding);
 bool ct_filter_diagnose_word(struct ct_filter_scan *scan, struct ct_span word, const char *what,
 			     const char *expected);
-bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
-			   const char *expected);
 /* Reports the next word or mark. */
 bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected);
 bool ct_filter_no_memory(struct ct_filter_scan *scan);

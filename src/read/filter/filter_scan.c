@@ -25,8 +25,8 @@ static bool scan_diagnose(struct ct_filter_scan *scan, const char *at,
 	return false;
 }
 
-bool ct_filter_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
-			   const char *expected)
+static bool scan_diagnose_at(struct ct_filter_scan *scan, const char *at, const char *message,
+			     const char *expected)
 {
 	return scan_diagnose(scan, at,
 			     &(struct ct_finding){ .what = message, .expected = expected });
@@ -70,13 +70,12 @@ bool ct_filter_diagnose_next(struct ct_filter_scan *scan, const char *expected)
 	if (scan->at < scan->end)
 		return ct_filter_diagnose_word(scan, scan_next_span(scan), "is not expected here",
 					       expected);
-	return ct_filter_diagnose_at(scan, scan->end, "the expression ends here", expected);
+	return scan_diagnose_at(scan, scan->end, "the expression ends here", expected);
 }
 
 bool ct_filter_no_memory(struct ct_filter_scan *scan)
 {
-	(void)ct_filter_diagnose_at(scan, scan->at, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY),
-				    "");
+	(void)scan_diagnose_at(scan, scan->at, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY), "");
 	scan->status = CTRACE_NOT_ENOUGH_MEMORY;
 	return false;
 }
@@ -97,8 +96,8 @@ bool ct_filter_scan_start(struct ct_filter_scan *scan, const char *text, uint64_
 					 .filter = filter,
 					 .now_ns = now_ns };
 	if (size > CT_FILTER_LENGTH)
-		return ct_filter_diagnose_at(scan, text + CT_FILTER_LENGTH,
-					     "the expression is too long", "at most 65536 bytes");
+		return scan_diagnose_at(scan, text + CT_FILTER_LENGTH, "the expression is too long",
+					"at most 65536 bytes");
 	return true;
 }
 
@@ -206,8 +205,8 @@ static bool scan_string(struct ct_filter_scan *scan, struct ct_literal *out)
 	char *text;
 
 	if (end == NULL)
-		return ct_filter_diagnose_at(scan, start, "the text has no end",
-					     *start == '"' ? "another \"" : "another '");
+		return scan_diagnose_at(scan, start, "the text has no end",
+					*start == '"' ? "another \"" : "another '");
 	text = ct_filter_keep(scan->filter, (size_t)(end - start));
 	if (text == NULL)
 		return ct_filter_no_memory(scan);

@@ -197,7 +197,6 @@ static void the_first_diagnostic_is_kept(void **state)
 	start(&t, "abc def");
 	assert_false(ct_filter_diagnose_word(&t.scan, (struct ct_span){ t.scan.text + 4, 3 },
 					     "is wrong", "right"));
-	assert_false(ct_filter_diagnose_at(&t.scan, t.scan.text, "other", "x"));
 	assert_false(ct_filter_diagnose_next(&t.scan, "y"));
 	assert_int_equal(t.diagnostic.column, 5);
 	assert_string_equal(t.diagnostic.message, "\"def\" is wrong");

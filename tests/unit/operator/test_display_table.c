@@ -99,11 +99,13 @@ static void what_came_twice_is_there_once(void **state)
 	add_trace(process, "B", (struct ctrace_display){ 0 });
 	add_trace(process, "a", (struct ctrace_display){ 0 });
 	add_trace(other, "A", (struct ctrace_display){ 0 });
+	ct_display_add_missing(&table, "b");
+	ct_display_add_missing(&table, "?");
+	ct_display_add_missing(&table, "C");
 	ct_display_arrange(&table);
 	assert_int_equal(table.trace_rows.count, 3);
-	assert_true(ct_display_has(&table, "b"));
-	assert_true(ct_display_has(&table, "?"));
-	assert_false(ct_display_has(&table, "C"));
+	assert_int_equal(table.missing_rows.count, 1);
+	assert_string_equal(table.missing[0], "C");
 }
 
 static void what_a_preset_has_is_not_missing(void **state)
