@@ -46,6 +46,7 @@ extern struct ctrace_tracer ct_io;  /* mf.rts.io */
 #define CT_XFH_BASE 1u    /* calls and returns of the file handler */
 #define CT_XFH_RECORDS 2u /* record areas */
 #define CT_XFH_ALL 4u     /* every file: all, or file:* */
+#define CT_XFH_BYTES 8u   /* bsio: the byte stream routines */
 
 /* Written by callbacks on any thread, read by the hooks: relaxed, each word stands alone. */
 extern _Atomic uint32_t ct_rts_properties;
@@ -89,8 +90,8 @@ struct ct_where {
 struct ct_where ct_program_where(void);
 /* The source file of the active program's statement; empty: not compiled in. */
 struct ct_name ct_program_source(void);
-/* A function of libcob gave the address of the run time's state. */
-void ct_program_set_state(cob_global *state);
+/* The text that the active program passes to a routine of libcob as its argument `at`, from 0. */
+struct ct_name ct_program_argument(unsigned at);
 /* Is a program searched for that has to exist?  A run-time error then means that it does not. */
 bool ct_program_is_searched_for(void);
 
@@ -169,6 +170,28 @@ void ct_got_patch(void);
 	X(cob_file_sort_close, void, (cob_file * file), (file)) \
 	X(cob_file_release, void, (cob_file * file), (file)) \
 	X(cob_file_return, void, (cob_file * file), (file)) \
+	X(cob_sys_open_file, int, \
+	  (unsigned char *name, unsigned char *access, unsigned char *lock, unsigned char *device, \
+	   unsigned char *handle), \
+	  (name, access, lock, device, handle)) \
+	X(cob_sys_create_file, int, \
+	  (unsigned char *name, unsigned char *access, unsigned char *lock, unsigned char *device, \
+	   unsigned char *handle), \
+	  (name, access, lock, device, handle)) \
+	X(cob_sys_read_file, int, \
+	  (unsigned char *handle, unsigned char *offset, unsigned char *size, \
+	   unsigned char *flags, unsigned char *buffer), \
+	  (handle, offset, size, flags, buffer)) \
+	X(cob_sys_write_file, int, \
+	  (unsigned char *handle, unsigned char *offset, unsigned char *size, \
+	   unsigned char *flags, unsigned char *buffer), \
+	  (handle, offset, size, flags, buffer)) \
+	X(cob_sys_flush_file, int, (unsigned char *handle), (handle)) \
+	X(cob_sys_close_file, int, (unsigned char *handle), (handle)) \
+	X(cob_sys_delete_file, int, (unsigned char *name), (name)) \
+	X(cob_sys_copy_file, int, (unsigned char *name, unsigned char *copy), (name, copy)) \
+	X(cob_sys_rename_file, int, (unsigned char *name, unsigned char *new_name), \
+	  (name, new_name)) \
 	X(cob_accept, void, (cob_field * field), (field)) \
 	X(cob_field_accept, void, \
 	  (cob_field * field, cob_field * line, cob_field * column, cob_field * foreground, \

@@ -183,7 +183,7 @@ static bool operation_has_record(uint32_t id, const char *status)
 	       CTRACE_TEXT(outcome->status, 2), CTRACE_U32(outcome->bytes), \
 	       CTRACE_U64(outcome->duration_ns), \
 	       CTRACE_TEXT(where.program.text, where.program.size), \
-	       CTRACE_U32(where.line)__VA_ARGS__)
+	       CTRACE_U32(where.line) __VA_ARGS__)
 
 static void operation_trace(const struct operation *operation, const struct outcome *outcome)
 {
@@ -193,22 +193,39 @@ static void operation_trace(const struct operation *operation, const struct outc
 	uint8_t organization = file != NULL ? file->organization : 0;
 
 	if (outcome->bytes != 0 && property_is_on(CT_XFH_RECORDS)) {
-		OPERATION_TRACE(outcome->level, operation->id,
-				, CTRACE_BIN(file->record->data, outcome->bytes));
+		OPERATION_TRACE(outcome->level, operation->id, ,
+				CTRACE_BIN(file->record->data, outcome->bytes));
 		return;
 	}
 	/* A place in the program whose events are of one class knows it (ctrace/ctrace.h): the
 	 * statements that come by the million have a place each. */
 	switch (outcome->level == CTRACE_DEBUG ? operation->id : 0) {
-	case READ: OPERATION_TRACE(CTRACE_DEBUG, READ); break;
-	case READ_NEXT: OPERATION_TRACE(CTRACE_DEBUG, READ_NEXT); break;
-	case WRITE: OPERATION_TRACE(CTRACE_DEBUG, WRITE); break;
-	case REWRITE: OPERATION_TRACE(CTRACE_DEBUG, REWRITE); break;
-	case DELETE: OPERATION_TRACE(CTRACE_DEBUG, DELETE); break;
-	case START: OPERATION_TRACE(CTRACE_DEBUG, START); break;
-	case RELEASE: OPERATION_TRACE(CTRACE_DEBUG, RELEASE); break;
-	case RETURN_RECORD: OPERATION_TRACE(CTRACE_DEBUG, RETURN_RECORD); break;
-	default: OPERATION_TRACE(outcome->level, operation->id);
+	case READ:
+		OPERATION_TRACE(CTRACE_DEBUG, READ);
+		break;
+	case READ_NEXT:
+		OPERATION_TRACE(CTRACE_DEBUG, READ_NEXT);
+		break;
+	case WRITE:
+		OPERATION_TRACE(CTRACE_DEBUG, WRITE);
+		break;
+	case REWRITE:
+		OPERATION_TRACE(CTRACE_DEBUG, REWRITE);
+		break;
+	case DELETE:
+		OPERATION_TRACE(CTRACE_DEBUG, DELETE);
+		break;
+	case START:
+		OPERATION_TRACE(CTRACE_DEBUG, START);
+		break;
+	case RELEASE:
+		OPERATION_TRACE(CTRACE_DEBUG, RELEASE);
+		break;
+	case RETURN_RECORD:
+		OPERATION_TRACE(CTRACE_DEBUG, RETURN_RECORD);
+		break;
+	default:
+		OPERATION_TRACE(outcome->level, operation->id);
 	}
 }
 

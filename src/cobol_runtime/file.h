@@ -41,6 +41,8 @@ const struct ct_known_file *ct_file_known(const cob_file *file);
 bool ct_file_is_on(const cob_file *file);
 /* Finds out which file of the system an OPEN has opened: one that was not open before. */
 void ct_file_opened(const cob_file *file, const struct ct_descriptors *before);
+/* Stores the path of a descriptor.  False: the kernel does not say it. */
+bool ct_file_path_read(struct ct_known_file *known, int fd);
 void ct_file_forget(const cob_file *file);
 void ct_descriptors_read(struct ct_descriptors *out);
 

@@ -156,7 +156,7 @@ static void path_set(struct ct_known_file *known, const char *path, size_t size)
 	known->path_size = (uint16_t)size;
 }
 
-static bool path_read(struct ct_known_file *known, int fd)
+bool ct_file_path_read(struct ct_known_file *known, int fd)
 {
 	char link[32];
 	char path[4096];
@@ -188,6 +188,6 @@ void ct_file_opened(const cob_file *file, const struct ct_descriptors *before)
 	file_begin(known, file);
 	if (is_open)
 		fd = file->organization != COB_ORG_INDEXED ? file->fd : descriptor_new(before);
-	if (fd < 0 || !path_read(known, fd))
+	if (fd < 0 || !ct_file_path_read(known, fd))
 		path_assigned(known, file->assign);
 }

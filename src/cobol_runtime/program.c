@@ -36,11 +36,6 @@ static struct {
  * Where the program is
  */
 
-void ct_program_set_state(cob_global *state)
-{
-	runtime_state = state;
-}
-
 static cob_module *module_active(void)
 {
 	return runtime_state != NULL && ct_run_unit_version_is_known()
@@ -80,6 +75,23 @@ struct ct_name ct_program_source(void)
 		return (struct ct_name){ "", 0 };
 	text = module->module_sources[FILE_NUMBER(module->module_stmt)];
 	return (struct ct_name){ text, text != NULL ? strlen(text) : 0 };
+}
+
+/* libcob's routines know the sizes of their arguments from here, too. */
+struct ct_name ct_program_argument(unsigned at)
+{
+	const cob_module *module = module_active();
+	const cob_field *field = module != NULL && module->cob_procedure_params != NULL
+					 ? module->cob_procedure_params[at]
+					 : NULL;
+	const char *text = field != NULL ? (const char *)field->data : NULL;
+	size_t size = text != NULL ? field->size : 0;
+	const char *nul = memchr(text != NULL ? text : "", '\0', size);
+
+	size = nul != NULL ? (size_t)(nul - text) : size;
+	while (size > 0 && text[size - 1] == ' ')
+		size--;
+	return (struct ct_name){ text, size };
 }
 
 /* -----------------------------------------------------------------------------------------------

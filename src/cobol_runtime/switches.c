@@ -39,8 +39,9 @@ static const struct property rts_properties[] = {
 
 /* Records are not part of all: they are the business's data. */
 static const struct property xfh_properties[] = {
-	{ "all", CT_XFH_BASE | CT_XFH_ALL },
+	{ "all", CT_XFH_BASE | CT_XFH_ALL | CT_XFH_BYTES },
 	{ "base", CT_XFH_BASE },
+	{ "bsio", CT_XFH_BYTES },
 	{ "file:*", CT_XFH_ALL },
 	{ "records", CT_XFH_RECORDS },
 	{ NULL, 0 },
