@@ -162,7 +162,9 @@ static void a_handler_that_finds_the_ring_full_does_not_wait(void **state)
 	FILE *file;
 
 	(void)state;
-	configure("ctrace.overflow = block\nctrace.buffer = 32768\nctrace.block.timeout = 10\n");
+	/* A destination that a busy machine delays for half of the timeout would be passed over. */
+	configure("ctrace.overflow = block\nctrace.buffer = 32768\n"
+		  "ctrace.block.timeout = 10000\n");
 	assert_int_equal(run_traced(fill_and_interrupt), 0);
 	file = fopen("count", "r");
 	assert_non_null(file);
