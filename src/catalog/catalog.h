@@ -41,6 +41,15 @@ struct ct_label {
 	const char *name;
 };
 
+/* What an item says about the operation that its event reports. */
+enum ct_argument_role {
+	CT_ARGUMENT_ROLE_NONE,
+	CT_ARGUMENT_ROLE_DURATION, /* an integer: nanoseconds that it took until the event */
+	CT_ARGUMENT_ROLE_BYTES,    /* an integer: how much it read or wrote */
+	CT_ARGUMENT_ROLE_STATUS,   /* its result; zero, as a number or in digits, is success */
+	CT_ARGUMENT_ROLE_COUNT
+};
+
 /* One item of an event.  All texts are terminated and belong to the catalogue. */
 struct ct_argument {
 	const char *name;        /* letters, digits, _ and -; unique in its event */
@@ -52,13 +61,25 @@ struct ct_argument {
 	const struct ct_copybook *copybook; /* of CT_PRINT_RECORD; else NULL */
 	const char *copybook_name;          /* as written in the file; or NULL */
 	enum ct_encoding encoding;          /* of text */
-	bool is_key;                        /* SUMMARY shows it */
+	enum ct_argument_role role;
+	bool is_key; /* SUMMARY shows it */
 	/* its value is the event's ASID: ASIDLIST compares it instead of the process's */
 	bool is_asid;
 	bool is_jobname; /* likewise, for JOBLIST */
 };
 
-enum ct_pairing { CT_PAIR_NONE, CT_PAIR_ENTRY, CT_PAIR_EXIT };
+/* CT_PAIR_UNTIL begins a span that has no exit: its end is inferred from `until`. */
+enum ct_pairing { CT_PAIR_NONE, CT_PAIR_ENTRY, CT_PAIR_EXIT, CT_PAIR_UNTIL };
+
+/* An event that ends a span by being traced.  A span also ends with the span around it. */
+#define CT_UNTIL_LIMIT 16u /* events */
+struct ct_until {
+	uint32_t event_id;
+	/* index of that event's argument that must have the value of the span's `match`; -1: any
+	 * such event ends the span */
+	int32_t match;
+};
+#define CT_SPAN_NAME_LIMIT 4u /* arguments */
 
 /* The meaning of one event id of a component. */
 struct ct_event_type {
@@ -74,9 +95,25 @@ struct ct_event_type {
 	/* index of the argument whose value pairs an entry with its exit; -1: the thread's
 	 * innermost */
 	int32_t match;
+	/* of an entry or CT_PAIR_UNTIL: the events that end its span without being its exit; the
+	 * end is inferred then.  0: only its exit ends it */
+	uint32_t until_count;
+	const struct ct_until *until;
+	bool is_until; /* an event of its component has it in `until` */
+	/* indexes of the arguments that name the span: its name, then what that is part of; 0: the
+	 * first key argument names it */
+	uint32_t span_name_count;
+	uint32_t span_names[CT_SPAN_NAME_LIMIT];
+	/* 1 + index of the argument that has the role; 0: none */
+	uint32_t roles[CT_ARGUMENT_ROLE_COUNT];
 	uint32_t argument_count;
 	const struct ct_argument *arguments;
 };
+/* Does the span of such an event end without an exit? */
+static inline bool ct_event_type_is_inferred(const struct ct_event_type *type)
+{
+	return type->until_count > 0;
+}
 
 struct ct_catalog_component {
 	const char *name; /* as written in the file; compared ignoring case */
@@ -88,6 +125,7 @@ struct ct_catalog_component {
 	uint32_t event_count;
 	const struct ct_event_type *events;        /* sorted by id */
 	bool has_exception, has_asid, has_jobname; /* some event has this mark */
+	bool has_until;                            /* some span has an inferred end */
 };
 
 /* ---- catalog.c: the set of all components that were loaded. */

@@ -18,6 +18,7 @@ enum {
 	KEY_ENCODING,
 	KEY_DIALECT,
 	KEY_ODOSLIDE,
+	KEY_ROLE,
 	KEY_KEY,
 	KEY_ASID,
 	KEY_JOBNAME,
@@ -25,11 +26,11 @@ enum {
 };
 static const char *const key_names[KEY_COUNT] = { "name",    "description", "print",  "unit",
 						  "values",  "copybook",    "record", "encoding",
-						  "dialect", "odoslide",    "key",    "asid",
-						  "jobname" };
+						  "dialect", "odoslide",    "role",   "key",
+						  "asid",    "jobname" };
 static const struct ct_load_keys keys = {
 	key_names, KEY_COUNT, "an argument",
-	"name, description, print, unit, values, copybook, record, encoding, dialect, odoslide, key, asid or jobname"
+	"name, description, print, unit, values, copybook, record, encoding, dialect, odoslide, role, key, asid or jobname"
 };
 static const struct ct_load_letters argument_letters = {
 	CT_CATALOG_NAME, "_-", true, "a letter or _, then letters, digits, _ and -: at most 63"
@@ -260,9 +261,21 @@ static void argument_load_copybook(struct ct_load *load, const struct ct_yaml *c
 
 /* ---- an argument ---- */
 
+static void argument_load_role(struct ct_load *load, const struct ct_yaml *node,
+			       struct ct_argument *argument)
+{
+	static const char *const words[CT_ARGUMENT_ROLE_COUNT - 1] = { "duration", "bytes", "status" };
+	uint32_t index;
+
+	if (node != NULL && ct_load_word(load, node, words, CT_COUNT(words),
+					 "duration, bytes or status", &index))
+		argument->role = (enum ct_argument_role)(index + 1);
+}
+
 static void argument_load_marks(struct ct_load *load, const struct ct_yaml *const *values,
 				struct ct_argument *argument)
 {
+	argument_load_role(load, values[KEY_ROLE], argument);
 	(void)ct_load_flag(load, values[KEY_KEY], &argument->is_key);
 	(void)ct_load_flag(load, values[KEY_ASID], &argument->is_asid);
 	(void)ct_load_flag(load, values[KEY_JOBNAME], &argument->is_jobname);
@@ -316,10 +329,12 @@ static void arguments_check_marks(struct ct_load *load, const struct ct_yaml *li
 {
 	unsigned asids = 0;
 	unsigned jobnames = 0;
+	unsigned roles[CT_ARGUMENT_ROLE_COUNT] = { 0 };
 
 	for (uint32_t i = 0; i < type->argument_count; i++) {
 		asids += type->arguments[i].is_asid;
 		jobnames += type->arguments[i].is_jobname;
+		roles[type->arguments[i].role]++;
 	}
 	if (asids > 1)
 		ct_load_diagnose(load, list, "there are several ASIDs among the arguments",
@@ -327,6 +342,10 @@ static void arguments_check_marks(struct ct_load *load, const struct ct_yaml *li
 	if (jobnames > 1)
 		ct_load_diagnose(load, list, "there are several JOBNAMEs among the arguments",
 				 "jobname: true once");
+	for (unsigned role = CT_ARGUMENT_ROLE_NONE + 1; role < CT_ARGUMENT_ROLE_COUNT; role++)
+		if (roles[role] > 1)
+			ct_load_diagnose(load, list, "several arguments have one role",
+					 "each role once");
 }
 
 /* Returns false without memory, or when the file exceeds a limit. */

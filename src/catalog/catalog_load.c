@@ -23,6 +23,8 @@ struct event_draft {
 	const struct ct_yaml *mnemonic; /* NULL: no valid one */
 	const struct ct_yaml *exit;     /* NULL: unspecified */
 	const struct ct_yaml *match;    /* likewise */
+	const struct ct_yaml *until;
+	const struct ct_yaml *span;
 	uint32_t exit_id;
 	bool has_id;
 	bool is_bad;
@@ -35,15 +37,17 @@ enum {
 	EVENT_EXCEPTION,
 	EVENT_EXIT,
 	EVENT_MATCH,
+	EVENT_UNTIL,
+	EVENT_SPAN,
 	EVENT_ARGUMENTS,
 	EVENT_KEYS
 };
 static const char *const event_names[EVENT_KEYS] = { "mnemonic",  "description", "severity",
 						     "exception", "exit",        "match",
-						     "arguments" };
+						     "until",     "span",        "arguments" };
 static const struct ct_load_keys event_keys = {
 	event_names, EVENT_KEYS, "an event",
-	"mnemonic, description, severity, exception, exit, match or arguments"
+	"mnemonic, description, severity, exception, exit, match, until, span or arguments"
 };
 static const struct ct_load_letters mnemonic_letters = { CT_MNEMONIC_SIZE - 1, "_-.", false,
 							 "1 to 31 letters, digits, _, - and dots" };
@@ -93,8 +97,13 @@ static void event_load_map(struct ct_load *load, const struct ct_yaml *node,
 	(void)ct_load_flag(load, values[EVENT_EXCEPTION], &draft->type.is_exception);
 	draft->exit = values[EVENT_EXIT];
 	draft->match = values[EVENT_MATCH];
+	draft->until = values[EVENT_UNTIL];
+	draft->span = values[EVENT_SPAN];
 	if (values[EVENT_ARGUMENTS] != NULL)
 		ct_load_arguments(load, values[EVENT_ARGUMENTS], &draft->type);
+	for (uint32_t i = 0; i < draft->type.argument_count; i++)
+		if (draft->type.arguments[i].role != CT_ARGUMENT_ROLE_NONE)
+			draft->type.roles[draft->type.arguments[i].role] = i + 1;
 }
 
 /* Reads an event: a mnemonic alone, or a map. */
@@ -149,6 +158,9 @@ static void draft_pair(struct ct_load *load, struct event_draft *entry, struct e
 	else if (exit->exit != NULL)
 		draft_diagnose(load, entry, entry->exit, "is an entry, with an exit of its own",
 			       "the id of an event that has no exit");
+	else if (exit->until != NULL)
+		draft_diagnose(load, entry, entry->exit, "begins a span itself, with its until",
+			       "the id of an event that begins no span");
 	else if (exit->type.pairing == CT_PAIR_EXIT)
 		draft_diagnose(load, entry, entry->exit, "is another entry's exit already",
 			       "an exit for each entry");
@@ -185,10 +197,10 @@ static void draft_match_own(struct ct_load *load, struct event_draft *draft)
 	if (draft->type.match < 0)
 		draft_diagnose(load, draft, draft->match, "is no argument of this event",
 			       "the name of one of this event's arguments");
-	else if (draft->type.pairing == CT_PAIR_NONE && draft->exit == NULL)
+	else if (draft->type.pairing == CT_PAIR_NONE && draft->exit == NULL && draft->until == NULL)
 		draft_diagnose(load, draft, draft->match,
 			       "matches nothing: this event is no entry, and no exit",
-			       "exit: ID beside it, or no match");
+			       "exit: ID or until: ID beside it, or no match");
 }
 
 /* An exit without `match` must have an argument of the same name as its entry's. */
@@ -207,9 +219,151 @@ static void draft_match_other(struct ct_load *load, struct event_draft *entry,
 	}
 }
 
+/* ---- spans without an exit, and the names of spans ---- */
+
+/* Returns the list's first value, or the value itself, and how many there are. */
+static const struct ct_yaml *yaml_list(const struct ct_yaml *node, uint32_t *out_count)
+{
+	const struct ct_yaml *list = ct_yaml_value(node);
+
+	*out_count = list->kind == CT_YAML_LIST ? list->count : 1;
+	return list->kind == CT_YAML_LIST ? list->first : node;
+}
+
+static bool yaml_is_word(const struct ct_yaml *node, const char *word)
+{
+	const struct ct_yaml *value = ct_yaml_value(node);
+
+	return value->kind == CT_YAML_SCALAR && ct_name_is(value->text, value->count, word);
+}
+
+struct drafts {
+	struct event_draft *items; /* sorted by id */
+	uint32_t count;
+};
+
+/* Without an argument of the name of the span's `match` the event ends every span. */
+static void until_add(struct event_draft *draft, struct event_draft *end, struct ct_until *list)
+{
+	struct ct_until *until = &list[draft->type.until_count];
+
+	for (uint32_t i = 0; i < draft->type.until_count; i++)
+		if (list[i].event_id == end->type.event_id)
+			return;
+	*until = (struct ct_until){ .event_id = end->type.event_id, .match = -1 };
+	if (end == draft)
+		until->match = draft->type.match;
+	else if (draft->match != NULL && draft->type.match >= 0)
+		until->match = type_find_argument(&end->type, draft->match);
+	end->type.is_until = true;
+	draft->type.until = list;
+	draft->type.until_count++;
+}
+
+static void until_add_id(struct ct_load *load, const struct drafts *drafts,
+			 struct event_draft *draft, const struct ct_yaml *node,
+			 struct ct_until *list)
+{
+	struct event_draft *end;
+	uint32_t id;
+
+	if (!ct_load_id(load, node, &id)) {
+		draft->is_bad = true;
+		return;
+	}
+	end = draft_find(drafts->items, drafts->count, id);
+	if (end == NULL)
+		draft_diagnose(load, draft, node, "is no event of this component",
+			       "the id of an event that ends what this one begins, or next");
+	else if (draft->exit != NULL && id == draft->exit_id)
+		draft_diagnose(load, draft, node, "is the exit already",
+			       "the ids of other events that end what this one begins");
+	else
+		until_add(draft, end, list);
+}
+
+/* Reports keys that do not go together. */
+static bool draft_check_until(struct ct_load *load, struct event_draft *draft)
+{
+	if (draft->type.pairing == CT_PAIR_EXIT)
+		ct_load_diagnose(load, draft->until, "this event is an exit and begins no span",
+				 "no until here");
+	else if (draft->exit != NULL && draft->match != NULL)
+		ct_load_diagnose(load, draft->until,
+				 "a span that match pairs with its exit may end on any thread",
+				 "exit and match, or until");
+	else
+		return true;
+	draft->is_bad = true;
+	return false;
+}
+
+/* An event without an exit ends the span that the event of its own kind began before it. */
+static void draft_until(struct ct_load *load, const struct drafts *drafts,
+			struct event_draft *draft)
+{
+	uint32_t count;
+	const struct ct_yaml *item = yaml_list(draft->until, &count);
+	struct ct_until *list;
+
+	if (!draft_check_until(load, draft))
+		return;
+	if (count == 0 || count >= CT_UNTIL_LIMIT) {
+		ct_load_diagnose(load, draft->until, "these are none, or too many events",
+				 "next, or the ids of 1 to 15 events");
+		draft->is_bad = true;
+		return;
+	}
+	list = ct_load_keep(load, CT_UNTIL_LIMIT, sizeof *list);
+	if (list == NULL)
+		return;
+	if (draft->exit == NULL) {
+		draft->type.pairing = CT_PAIR_UNTIL;
+		until_add(draft, draft, list);
+	}
+	for (uint32_t i = 0; i < count; i++, item = item->next)
+		if (yaml_is_word(item, "next"))
+			until_add(draft, draft, list);
+		else
+			until_add_id(load, drafts, draft, item, list);
+}
+
+static void draft_span(struct ct_load *load, struct event_draft *draft)
+{
+	struct ct_event_type *type = &draft->type;
+	uint32_t count;
+	const struct ct_yaml *item = yaml_list(draft->span, &count);
+
+	if (type->pairing != CT_PAIR_ENTRY && type->pairing != CT_PAIR_UNTIL &&
+	    type->roles[CT_ARGUMENT_ROLE_DURATION] == 0) {
+		ct_load_diagnose(
+			load, draft->span, "this event begins no span and has no duration",
+			"exit: ID or until: ID beside it, or an argument with role: duration");
+		draft->is_bad = true;
+		return;
+	}
+	if (count == 0 || count > CT_SPAN_NAME_LIMIT) {
+		ct_load_diagnose(load, draft->span, "these are none, or too many arguments",
+				 "the names of 1 to 4 arguments");
+		draft->is_bad = true;
+		return;
+	}
+	for (uint32_t i = 0; i < count; i++, item = item->next) {
+		int32_t index = type_find_argument(type, item);
+
+		if (index < 0)
+			draft_diagnose(load, draft, item, "is no argument of this event",
+				       "the name of one of this event's arguments");
+		else
+			type->span_names[type->span_name_count++] = (uint32_t)index;
+	}
+}
+
 /* drafts: sorted by id */
 static void drafts_pair(struct ct_load *load, struct event_draft *drafts, uint32_t count)
 {
+	const struct drafts all = { drafts, count };
+
 	for (uint32_t i = 0; i < count; i++)
 		if (drafts[i].exit != NULL && ct_load_id(load, drafts[i].exit, &drafts[i].exit_id))
 			draft_pair(load, &drafts[i], draft_find(drafts, count, drafts[i].exit_id));
@@ -222,6 +376,12 @@ static void drafts_pair(struct ct_load *load, struct event_draft *drafts, uint32
 		if (drafts[i].type.pairing == CT_PAIR_ENTRY)
 			draft_match_other(load, &drafts[i],
 					  draft_find(drafts, count, drafts[i].type.pair_id));
+	for (uint32_t i = 0; i < count; i++)
+		if (drafts[i].until != NULL)
+			draft_until(load, &all, &drafts[i]);
+	for (uint32_t i = 0; i < count; i++)
+		if (drafts[i].span != NULL)
+			draft_span(load, &drafts[i]);
 }
 
 /* ---- the events of a component ---- */
@@ -276,6 +436,7 @@ static void events_keep(struct ct_load *load, struct event_draft *drafts, uint32
 	for (uint32_t i = 0; i < count; i++) {
 		events[i] = drafts[i].type;
 		component->has_exception |= events[i].is_exception;
+		component->has_until |= ct_event_type_is_inferred(&events[i]);
 		for (uint32_t j = 0; j < events[i].argument_count; j++) {
 			component->has_asid |= events[i].arguments[j].is_asid;
 			component->has_jobname |= events[i].arguments[j].is_jobname;

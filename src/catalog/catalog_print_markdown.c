@@ -56,6 +56,11 @@ static void markdown_add_separate(struct ct_buf *out, size_t start, const char *
 
 static void markdown_print_form(struct ct_buf *out, const struct ct_argument *argument)
 {
+	static const char *const roles[CT_ARGUMENT_ROLE_COUNT] = {
+		[CT_ARGUMENT_ROLE_DURATION] = "the duration",
+		[CT_ARGUMENT_ROLE_BYTES] = "the bytes",
+		[CT_ARGUMENT_ROLE_STATUS] = "the status",
+	};
 	size_t start = out->size;
 
 	ct_buf_add_text(out, print_names[argument->print]);
@@ -72,6 +77,8 @@ static void markdown_print_form(struct ct_buf *out, const struct ct_argument *ar
 	}
 	if (argument->encoding != CT_ENCODING_ASCII)
 		markdown_add_separate(out, start, ct_encoding_name(argument->encoding));
+	if (argument->role != CT_ARGUMENT_ROLE_NONE)
+		markdown_add_separate(out, start, roles[argument->role]);
 	if (argument->is_key)
 		markdown_add_separate(out, start, "key");
 	if (argument->is_asid)
@@ -132,6 +139,21 @@ static void markdown_print_pair(struct ct_buf *out, const struct ct_event_type *
 	ct_buf_add_char(out, '.');
 }
 
+/* " Begins a span that ends, as is inferred, at 1010 or 1011." */
+static void markdown_print_until(struct ct_buf *out, const struct ct_event_type *type)
+{
+	ct_buf_add_text(out, type->pairing == CT_PAIR_ENTRY
+				     ? " Without its exit the span ends, as is inferred, at "
+				     : " Begins a span that ends, as is inferred, at ");
+	for (uint32_t i = 0; i < type->until_count; i++)
+		ct_buf_add_format(out, "%s%u",
+				  i == 0			   ? ""
+				  : i + 1 == type->until_count ? " or "
+							       : ", ",
+				  type->until[i].event_id);
+	ct_buf_add_char(out, '.');
+}
+
 /* "Level INFO. An entry; its exit is 11 READEND." */
 static void markdown_print_remarks(struct ct_buf *out, const struct ct_catalog_component *component,
 				   const struct ct_event_type *type)
@@ -146,6 +168,8 @@ static void markdown_print_remarks(struct ct_buf *out, const struct ct_catalog_c
 		ct_buf_add_text(&remarks, " An exception.");
 	if (other != NULL)
 		markdown_print_pair(&remarks, type, other);
+	if (ct_event_type_is_inferred(type))
+		markdown_print_until(&remarks, type);
 	if (remarks.size != 0)
 		ct_buf_add_format(out, "\n%s\n", ct_buf_text(&remarks) + 1);
 	ct_buf_fini_into(&remarks, out);

@@ -34,7 +34,9 @@ void ct_plain_add_stop(struct ct_buf *out)
 const struct ct_event_type *ct_event_pair(const struct ct_catalog_component *component,
 					  const struct ct_event_type *type)
 {
-	return type->pairing == CT_PAIR_NONE ? NULL : ct_catalog_event(component, type->pair_id);
+	bool has_pair = type->pairing == CT_PAIR_ENTRY || type->pairing == CT_PAIR_EXIT;
+
+	return has_pair ? ct_catalog_event(component, type->pair_id) : NULL;
 }
 
 const char *ct_labels_word(const struct ct_argument *argument)

@@ -163,6 +163,12 @@ static void diagnostics(void **state)
 	assert_marked(
 		"component: A\nevents: {1: {mnemonic: X, arguments: @[{name: a, jobname: true}, {name: b, jobname: true}]}}",
 		"there are several JOBNAMEs among the arguments");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: @[{name: a, role: bytes}, {name: b, role: bytes}]}}",
+		"several arguments have one role");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: [{name: a, role: @size}]}}",
+		"\"size\"");
 	assert_marked("component: A\nevents: {1: {mnemonic: X, arguments: @a}}",
 		      "arguments are a list");
 }

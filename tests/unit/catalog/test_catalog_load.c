@@ -186,7 +186,7 @@ static void diagnostics_of_events(void **state)
 		{ "1: ", 2, "\"1\" is an event without a mnemonic", "mnemonic: NAME" },
 		{ "1: {severity: info}", 2, "\"1\" is an event without a mnemonic", NULL },
 		{ "1: [X]", 5, "an event has keys and values",
-		  "mnemonic, description, severity, exception, exit, match or arguments" },
+		  "mnemonic, description, severity, exception, exit, match, until, span or arguments" },
 		{ "1: a b", 5, "\"a b\" has a character that may not be there",
 		  "1 to 31 letters, digits, _, - and dots" },
 		{ "1: 'a\"'", 5, "\"a\\\"\" has a character that may not be there", NULL },
@@ -356,6 +356,75 @@ static void a_match(void **state)
 	assert_int_equal(event("A", 4)->match, 1);
 }
 
+static void an_end_that_is_inferred(void **state)
+{
+	const struct ct_event_type *type;
+
+	(void)state;
+	parse("component: A\n"
+	      "events:\n"
+	      "  1: {mnemonic: A, exit: 2, until: 5, arguments: [name]}\n"
+	      "  2: B\n"
+	      "  3: {mnemonic: C, until: next, match: in, arguments: [in, part]}\n"
+	      "  4: {mnemonic: D, until: [3, next, 5, 3], match: IN, arguments: [step, in]}\n"
+	      "  5: {mnemonic: E, arguments: [code]}\n"
+	      "  6: {mnemonic: F, exit: 7, until: next}\n"
+	      "  7: G\n");
+	type = event("A", 1);
+	assert_int_equal(type->pairing, CT_PAIR_ENTRY);
+	assert_int_equal(type->until_count, 1);
+	assert_int_equal(type->until[0].event_id, 5);
+	assert_int_equal(type->until[0].match, -1);
+	assert_false(type->is_until);
+	type = event("A", 3);
+	assert_int_equal(type->pairing, CT_PAIR_UNTIL);
+	assert_int_equal(type->until_count, 1);
+	assert_int_equal(type->until[0].event_id, 3);
+	assert_int_equal(type->until[0].match, 0);
+	assert_true(type->is_until);
+	type = event("A", 4);
+	assert_int_equal(type->until_count, 3); /* each once, its own kind first */
+	assert_int_equal(type->until[0].event_id, 4);
+	assert_int_equal(type->until[0].match, 1);
+	assert_int_equal(type->until[1].event_id, 3);
+	assert_int_equal(type->until[1].match, 0);
+	assert_int_equal(type->until[2].match, -1);
+	assert_true(event("A", 5)->is_until);
+	assert_int_equal(event("A", 6)->until[0].event_id, 6);
+	assert_false(event("A", 7)->is_until);
+	assert_true(ct_catalog_component(catalog, "A", 1)->has_until);
+	parse("component: B\nevents: {1: {mnemonic: X, exit: 2}, 2: Y}\n");
+	assert_false(ct_event_type_is_inferred(event("B", 1)));
+	assert_false(ct_catalog_component(catalog, "B", 1)->has_until);
+}
+
+static void what_names_a_span(void **state)
+{
+	const struct ct_event_type *type;
+
+	(void)state;
+	parse("component: A\n"
+	      "events:\n"
+	      "  1: {mnemonic: A, exit: 2, span: name, arguments: [x, Name]}\n"
+	      "  2: B\n"
+	      "  3: {mnemonic: C, until: next, span: [part, in], arguments: [in, part]}\n"
+	      "  4: {mnemonic: D, span: file, arguments: [file, {name: took, role: duration}, "
+	      "{name: moved, role: bytes}]}\n");
+	type = event("A", 1);
+	assert_int_equal(type->span_name_count, 1);
+	assert_int_equal(type->span_names[0], 1);
+	type = event("A", 3);
+	assert_int_equal(type->span_name_count, 2);
+	assert_int_equal(type->span_names[0], 1);
+	assert_int_equal(type->span_names[1], 0);
+	type = event("A", 4);
+	assert_int_equal(type->span_name_count, 1);
+	assert_int_equal(type->pairing, CT_PAIR_NONE);
+	assert_int_equal(type->roles[CT_ARGUMENT_ROLE_DURATION], 2);
+	assert_int_equal(type->roles[CT_ARGUMENT_ROLE_BYTES], 3);
+	assert_int_equal(type->roles[CT_ARGUMENT_ROLE_STATUS], 0);
+}
+
 static void diagnostics(void **state)
 {
 	static const char *const cases[][2] = {
@@ -378,6 +447,25 @@ static void diagnostics(void **state)
 		  "\"x\" matches nothing: the entry has no match" },
 		{ "1: {mnemonic: A, exit: 2, match: @[x], arguments: [x]}\n 2: {mnemonic: B, arguments: [x]}",
 		  "this is no argument's name" },
+		{ "1: {mnemonic: A, until: @9}", "\"9\" is no event of this component" },
+		{ "1: {mnemonic: A, until: @x}", "\"x\" is no number" },
+		{ "1: {mnemonic: A, until: @[]}", "these are none, or too many events" },
+		{ "1: {mnemonic: A, until: [next, @[1]]}", "this is a list" },
+		{ "1: {mnemonic: A, until: @[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}",
+		  "these are none, or too many events" },
+		{ "1: {mnemonic: A, exit: 2, until: @2}\n 2: B", "\"2\" is the exit already" },
+		{ "1: {mnemonic: A, exit: 2}\n 2: {mnemonic: B, until: @next}",
+		  "\"2\" begins a span itself, with its until" },
+		{ "1: {mnemonic: A, exit: 2, match: x, until: @next, arguments: [x]}\n 2: {mnemonic: B, arguments: [x]}",
+		  "a span that match pairs with its exit may end on any thread" },
+		{ "1: {mnemonic: A, span: @x, arguments: [x]}",
+		  "this event begins no span and has no duration" },
+		{ "1: {mnemonic: A, until: next, span: [x, @y], arguments: [x]}",
+		  "\"y\" is no argument of this event" },
+		{ "1: {mnemonic: A, until: next, span: @[], arguments: [x]}",
+		  "these are none, or too many arguments" },
+		{ "1: {mnemonic: A, until: next, span: @[x, x, x, x, x], arguments: [x]}",
+		  "these are none, or too many arguments" },
 	};
 	char text[300];
 
@@ -418,6 +506,8 @@ int test_catalog_load(void)
 		CATALOG_TEST(aliases_that_explode),
 		CATALOG_TEST(a_pair),
 		CATALOG_TEST(a_match),
+		CATALOG_TEST(an_end_that_is_inferred),
+		CATALOG_TEST(what_names_a_span),
 		CATALOG_TEST(diagnostics),
 		CATALOG_TEST(they_count_as_bad),
 	};
