@@ -8,6 +8,10 @@
  * open, but their exits are still recognized.  Memory is bounded and an event takes a fixed number
  * of steps on average: when CT_PAIRING_OPEN spans are open, the oldest is dropped.
  *
+ * A span whose type has `until` ends, as is inferred, at the next event that `until` lists, when
+ * the span around it ends, or with the trace.  Such an end is an event of its own, which
+ * ct_pairing_next_inferred() returns; it is a copy of the event that began the span.
+ *
  *     buckets -> the last span of each key -> earlier ones of the same key     finds an exit's span
  *     threads -> the innermost span of each thread -> those around it          counts the depth
  *     oldest -> ... -> newest                                                  drops the oldest
@@ -42,7 +46,20 @@ struct span {
 	place later;
 	place chain; /* the next key of the bucket; valid in the last span of a key */
 	place chain_back;
-	place older, newer;
+	place older, newer; /* of a span in the list of inferred ends: newer is the next of them */
+	const struct ct_event_type *type; /* of its entry */
+	uint64_t within_ns;               /* what spans right within it took */
+	uint64_t end_ns;                  /* of an inferred end */
+	uint32_t depth;                   /* likewise */
+	struct kept *kept;                /* stays when the span is freed; or NULL */
+};
+
+/* A copy of the event that began a span. */
+struct kept {
+	struct ct_read_event event;
+	struct ctrace_event_item items[CT_INFERRED_ITEMS];
+	size_t size;
+	char bytes[CT_INFERRED_BYTES];
 };
 
 /* A thread with open spans. */
@@ -52,6 +69,7 @@ struct thread {
 	uint32_t depth;
 	place innermost; /* in a free thread: the next free one */
 	place chain;
+	uint64_t last_ns; /* of its events */
 };
 
 struct ct_pairing_state {
@@ -64,16 +82,21 @@ struct ct_pairing_state {
 	uint32_t open;
 	place oldest, newest;
 	uint64_t last_id;
+	bool has_inferred;            /* the events of inferred ends are wanted */
+	place first_ended, last_ended; /* inferred ends that are not taken yet */
 	uint64_t seed; /* so that a hostile trace cannot put all keys into one bucket */
 };
 
-enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state)
+/* One event may infer the ends of all open spans, which are not taken yet when it begins one. */
+#define SPAN_PLACES (CT_PAIRING_OPEN + 2)
+
+enum ctrace_status ct_pairing_create(bool has_inferred, struct ct_pairing_state **out_state)
 {
 	struct ct_pairing_state *state = calloc(1, sizeof *state);
 
 	if (state == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	state->spans = calloc(CT_PAIRING_OPEN + 1, sizeof *state->spans);
+	state->spans = calloc(SPAN_PLACES, sizeof *state->spans);
 	state->threads = calloc(CT_PAIRING_OPEN + 1, sizeof *state->threads);
 	state->span_buckets = calloc(BUCKETS, sizeof *state->span_buckets);
 	state->thread_buckets = calloc(BUCKETS, sizeof *state->thread_buckets);
@@ -82,6 +105,7 @@ enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state)
 		ct_pairing_destroy(state);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
+	state->has_inferred = has_inferred;
 	state->seed = (ct_clock_ticks() ^ (uintptr_t)state) * 0x9E3779B97F4A7C15u;
 	*out_state = state;
 	return CTRACE_OK;
@@ -91,6 +115,8 @@ void ct_pairing_destroy(struct ct_pairing_state *state)
 {
 	if (state == NULL)
 		return;
+	for (size_t i = 0; state->spans != NULL && i < SPAN_PLACES; i++)
+		free(state->spans[i].kept);
 	free(state->spans);
 	free(state->threads);
 	free(state->span_buckets);
@@ -158,28 +184,35 @@ static bool item_is_integer(const struct ctrace_event_item *item)
 		item->type != CTRACE_TYPE_UTF8 && item->type < CTRACE_TYPE_COUNT);
 }
 
+static uint64_t component_hash(const struct ct_pairing_state *state,
+			       const struct ct_read_event *event)
+{
+	return hash_name(state->seed, event->traced.component, event->traced.component_size);
+}
+
+static uint64_t item_hash(const struct ct_pairing_state *state,
+			  const struct ctrace_event_item *item)
+{
+	if (item_is_integer(item))
+		return hash_mix(state->seed + 1, item->value);
+	return hash_bytes(state->seed + 2, item->data, item->data != NULL ? item->size : 0);
+}
+
 /* Returns false when the event lacks the argument that identifies its span. */
 static bool key_make(const struct ct_pairing_state *state, const struct ct_read_event *event,
 		     struct key *out)
 {
 	const struct ct_event_type *type = event->type;
-	const struct ctrace_event_item *item;
 
-	out->component =
-		hash_name(state->seed, event->traced.component, event->traced.component_size);
+	out->component = component_hash(state, event);
 	out->source_process = event->source_process->index;
-	out->entry_id = type->pairing == CT_PAIR_ENTRY ? event->traced.event_id : type->pair_id;
+	out->entry_id = type->pairing == CT_PAIR_EXIT ? type->pair_id : event->traced.event_id;
 	out->value = event->traced.tid;
 	if (type->match < 0)
 		return true;
 	if ((uint32_t)type->match >= event->traced.item_count)
 		return false;
-	item = &event->traced.items[type->match];
-	if (item_is_integer(item))
-		out->value = hash_mix(state->seed + 1, item->value);
-	else
-		out->value = hash_bytes(state->seed + 2, item->data,
-					item->data != NULL ? item->size : 0);
+	out->value = item_hash(state, &event->traced.items[type->match]);
 	return true;
 }
 
@@ -265,20 +298,21 @@ static void span_enter_thread(struct ct_pairing_state *state, place at, uint32_t
 	thread->depth++;
 }
 
-/* Removes the span and those within it from their thread's nest. */
-static void span_unwind(struct ct_pairing_state *state, place at)
+/* Returns the thread of the event if it has open spans, and notes the event's time there. */
+static place event_thread(struct ct_pairing_state *state, const struct ct_read_event *event)
 {
-	struct span *span = &state->spans[at];
+	place at = state->open != 0
+			   ? thread_find(state, event->source_process->index, event->traced.tid)
+			   : 0;
 
-	while (span->thread != 0)
-		span_leave_thread(state, &state->spans[state->threads[span->thread].innermost]);
+	if (at != 0)
+		state->threads[at].last_ns = event->traced.time_ns;
+	return at;
 }
 
-static uint32_t event_depth(const struct ct_pairing_state *state, const struct ct_read_event *event)
+static uint32_t event_depth(struct ct_pairing_state *state, const struct ct_read_event *event)
 {
-	place thread = state->open != 0
-			       ? thread_find(state, event->source_process->index, event->traced.tid)
-			       : 0;
+	place thread = event_thread(state, event);
 
 	return thread != 0 ? state->threads[thread].depth : 0;
 }
@@ -313,7 +347,14 @@ static void span_replace_last(struct ct_pairing_state *state, const struct span 
 		state->spans[span->chain].chain_back = with != 0 ? with : span->chain_back;
 }
 
-static void span_remove(struct ct_pairing_state *state, place at)
+static void span_free(struct ct_pairing_state *state, place at)
+{
+	state->spans[at].around = state->free_span;
+	state->free_span = at;
+}
+
+/* Removes the span from all that finds it. */
+static void span_detach(struct ct_pairing_state *state, place at)
 {
 	struct span *span = &state->spans[at];
 
@@ -327,9 +368,68 @@ static void span_remove(struct ct_pairing_state *state, place at)
 		state->spans[span->earlier].later = span->later;
 	*(span->older != 0 ? &state->spans[span->older].newer : &state->oldest) = span->newer;
 	*(span->newer != 0 ? &state->spans[span->newer].older : &state->newest) = span->older;
-	span->around = state->free_span;
-	state->free_span = at;
 	state->open--;
+}
+
+static void span_remove(struct ct_pairing_state *state, place at)
+{
+	span_detach(state, at);
+	span_free(state, at);
+}
+
+static uint64_t time_between(uint64_t from_ns, uint64_t to_ns)
+{
+	return to_ns > from_ns ? to_ns - from_ns : 0;
+}
+
+/* Ends a span in its thread's nest that has no exit, and keeps it until it is taken. */
+static void span_infer_end(struct ct_pairing_state *state, place at, uint64_t time_ns)
+{
+	struct span *span = &state->spans[at];
+
+	if (span->around != 0)
+		state->spans[span->around].within_ns += time_between(span->time_ns, time_ns);
+	span->depth = state->threads[span->thread].depth - 1;
+	span->end_ns = time_ns;
+	span_detach(state, at);
+	span->newer = 0;
+	*(state->last_ended != 0 ? &state->spans[state->last_ended].newer : &state->first_ended) =
+		at;
+	state->last_ended = at;
+}
+
+/* A span whose end is not known leaves to the span around it what was within it. */
+static void span_leave_within(struct ct_pairing_state *state, struct span *span)
+{
+	if (span->around != 0)
+		state->spans[span->around].within_ns += span->within_ns;
+	span_leave_thread(state, span);
+}
+
+/* Removes the spans within a span from their thread's nest; those without an exit end. */
+static void span_unwind_within(struct ct_pairing_state *state, place at, uint64_t time_ns)
+{
+	const struct span *span = &state->spans[at];
+
+	while (span->thread != 0 && span->within != 0) {
+		place innermost = state->threads[span->thread].innermost;
+
+		if (ct_event_type_is_inferred(state->spans[innermost].type))
+			span_infer_end(state, innermost, time_ns);
+		else
+			span_leave_within(state, &state->spans[innermost]);
+	}
+}
+
+static void ended_release(struct ct_pairing_state *state)
+{
+	while (state->first_ended != 0) {
+		place at = state->first_ended;
+
+		state->first_ended = state->spans[at].newer;
+		span_free(state, at);
+	}
+	state->last_ended = 0;
 }
 
 static void span_insert_last(struct ct_pairing_state *state, place at)
@@ -350,8 +450,10 @@ static void span_insert_last(struct ct_pairing_state *state, place at)
 	*bucket = at;
 }
 
-static place span_add(struct ct_pairing_state *state, const struct key *key, uint64_t time_ns)
+static place span_add(struct ct_pairing_state *state, const struct key *key,
+		      const struct ct_read_event *event)
 {
+	struct kept *kept;
 	place at;
 
 	if (state->open == CT_PAIRING_OPEN)
@@ -361,9 +463,13 @@ static place span_add(struct ct_pairing_state *state, const struct key *key, uin
 		state->free_span = state->spans[at].around;
 	else
 		at = ++state->span_count;
-	state->spans[at] = (struct span){
-		.key = *key, .time_ns = time_ns, .id = ++state->last_id, .older = state->newest
-	};
+	kept = state->spans[at].kept;
+	state->spans[at] = (struct span){ .key = *key,
+					  .time_ns = event->traced.time_ns,
+					  .type = event->type,
+					  .kept = kept,
+					  .id = ++state->last_id,
+					  .older = state->newest };
 	*(state->newest != 0 ? &state->spans[state->newest].newer : &state->oldest) = at;
 	state->newest = at;
 	state->open++;
@@ -375,16 +481,63 @@ static place span_add(struct ct_pairing_state *state, const struct key *key, uin
  * Events
  */
 
-/* A span that an argument identifies may end on another thread, so it is in no thread's nest. */
+/* Returns the place of the copy; NULL when it is cut to nothing. */
+static const void *kept_add(struct kept *kept, const void *data, uint32_t *size)
+{
+	char *at = kept->bytes + kept->size;
+
+	if (*size > sizeof kept->bytes - kept->size)
+		*size = (uint32_t)(sizeof kept->bytes - kept->size);
+	if (*size > 0)
+		memcpy(at, data, *size);
+	kept->size += *size;
+	return at;
+}
+
+/* Without memory the span has no inferred end. */
+static void span_keep_event(struct span *span, const struct ct_read_event *event)
+{
+	struct kept *kept = span->kept != NULL ? span->kept : calloc(1, sizeof *kept);
+	struct ctrace_event *traced;
+
+	if (kept == NULL)
+		return;
+	span->kept = kept;
+	kept->event = *event;
+	kept->event.names = NULL;
+	kept->event.scope = 0;
+	kept->size = 0;
+	traced = &kept->event.traced;
+	if (traced->component_size >= sizeof kept->bytes)
+		traced->component_size = sizeof kept->bytes - 1;
+	traced->component = kept_add(kept, traced->component, &traced->component_size);
+	kept->bytes[kept->size++] = '\0';
+	if (traced->item_count > CT_INFERRED_ITEMS)
+		traced->item_count = CT_INFERRED_ITEMS;
+	for (uint32_t i = 0; i < traced->item_count; i++) {
+		kept->items[i] = event->traced.items[i];
+		if (kept->items[i].data != NULL)
+			kept->items[i].data =
+				kept_add(kept, kept->items[i].data, &kept->items[i].size);
+	}
+	traced->items = kept->items;
+	traced->clock = NULL;
+}
+
+/* A span that an argument pairs with its exit may end on another thread, so it is in no thread's nest. */
 static void span_begin(struct ct_pairing_state *state, struct ct_read_event *event,
 		       const struct key *key)
 {
-	place at = span_add(state, key, event->traced.time_ns);
+	place at = span_add(state, key, event);
 
 	event->span_id = state->spans[at].id;
 	event->depth = event_depth(state, event);
-	if (event->type->match < 0)
+	if (event->type->match < 0 || event->type->pairing == CT_PAIR_UNTIL) {
 		span_enter_thread(state, at, event->traced.tid);
+		state->threads[state->spans[at].thread].last_ns = event->traced.time_ns;
+	}
+	if (state->has_inferred && ct_event_type_is_inferred(event->type))
+		span_keep_event(&state->spans[at], event);
 }
 
 static void span_end(struct ct_pairing_state *state, struct ct_read_event *event,
@@ -394,27 +547,160 @@ static void span_end(struct ct_pairing_state *state, struct ct_read_event *event
 	const struct span *span = &state->spans[at];
 
 	if (at != 0) {
+		span_unwind_within(state, at, event->traced.time_ns);
 		event->span_id = span->id;
-		event->duration_ns = event->traced.time_ns > span->time_ns
-					     ? event->traced.time_ns - span->time_ns
-					     : 0;
-		span_unwind(state, at);
+		event->duration_ns = time_between(span->time_ns, event->traced.time_ns);
+		event->self_ns = time_between(span->within_ns, event->duration_ns);
+		if (span->thread != 0 && span->around != 0)
+			state->spans[span->around].within_ns += event->duration_ns;
 		span_remove(state, at);
 	}
 	event->depth = event_depth(state, event);
 }
 
+/* -----------------------------------------------------------------------------------------------
+ * Ends without an exit
+ */
+
+/* spans around a span that are looked at; those that the event ends do not count */
+#define UNTIL_LOOKED_AT 64u
+
+static bool span_has_until(const struct ct_pairing_state *state, const struct span *span,
+			   const struct ct_read_event *event)
+{
+	for (uint32_t i = 0; i < span->type->until_count; i++) {
+		const struct ct_until *until = &span->type->until[i];
+
+		if (until->event_id != event->traced.event_id)
+			continue;
+		return until->match < 0 || (uint32_t)until->match >= event->traced.item_count ||
+		       item_hash(state, &event->traced.items[until->match]) == span->key.value;
+	}
+	return false;
+}
+
+/* Returns the outermost span that the event ends; 0: none.  An entry of the same component that the
+ * event does not end shields the spans around it: what the called program does ends no paragraph
+ * of its caller. */
+static place until_find(struct ct_pairing_state *state, const struct ct_read_event *event)
+{
+	uint64_t component = component_hash(state, event);
+	place thread = event_thread(state, event);
+	place found = 0;
+	uint32_t looked_at = 0;
+
+	for (place at = thread != 0 ? state->threads[thread].innermost : 0;
+	     at != 0 && looked_at < UNTIL_LOOKED_AT; at = state->spans[at].around) {
+		const struct span *span = &state->spans[at];
+		bool is_own = span->key.component == component;
+
+		if (is_own && span_has_until(state, span, event)) {
+			found = at;
+			looked_at = 0;
+		} else if (is_own && span->type->pairing == CT_PAIR_ENTRY) {
+			break;
+		} else {
+			looked_at++;
+		}
+	}
+	return found;
+}
+
+static void event_end_others(struct ct_pairing_state *state, const struct ct_read_event *event)
+{
+	place at = until_find(state, event);
+
+	if (at == 0)
+		return;
+	span_unwind_within(state, at, event->traced.time_ns);
+	span_infer_end(state, at, event->traced.time_ns);
+}
+
+/* Newer spans of a thread are within older ones. */
+void ct_pairing_finish(struct ct_pairing_state *state)
+{
+	place next;
+
+	ended_release(state);
+	for (place at = state->newest; at != 0; at = next) {
+		const struct span *span = &state->spans[at];
+
+		next = span->older;
+		if (span->thread == 0 || !ct_event_type_is_inferred(span->type))
+			continue;
+		span_unwind_within(state, at, state->threads[span->thread].last_ns);
+		span_infer_end(state, at, state->threads[span->thread].last_ns);
+	}
+}
+
+struct ct_read_event *ct_pairing_next_inferred(struct ct_pairing_state *state)
+{
+	while (state->first_ended != 0) {
+		place at = state->first_ended;
+		struct span *span = &state->spans[at];
+		struct ct_read_event *event = span->kept != NULL ? &span->kept->event : NULL;
+
+		state->first_ended = span->newer;
+		if (state->first_ended == 0)
+			state->last_ended = 0;
+		span_free(state, at);
+		if (event == NULL)
+			continue;
+		event->traced.time_ns = span->end_ns;
+		event->span_id = span->id;
+		event->depth = span->depth;
+		event->duration_ns = time_between(span->time_ns, span->end_ns);
+		event->self_ns = time_between(span->within_ns, event->duration_ns);
+		event->is_inferred = true;
+		return event;
+	}
+	return NULL;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * All events
+ */
+
+/* The event itself says how long the span took that ends here. */
+static void event_be_whole(struct ct_pairing_state *state, struct ct_read_event *event,
+			   uint32_t duration)
+{
+	const struct ctrace_event_item *item = &event->traced.items[duration];
+	place thread = event_thread(state, event);
+
+	event->depth = thread != 0 ? state->threads[thread].depth : 0;
+	if (duration >= event->traced.item_count || !item_is_integer(item) ||
+	    item->value > event->traced.time_ns)
+		return;
+	event->duration_ns = event->self_ns = item->value;
+	event->span_id = ++state->last_id;
+	event->is_whole = true;
+	if (thread != 0) {
+		struct span *around = &state->spans[state->threads[thread].innermost];
+		uint64_t most_ns = time_between(around->time_ns, event->traced.time_ns);
+
+		around->within_ns += item->value < most_ns ? item->value : most_ns;
+	}
+}
+
 void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event)
 {
-	enum ct_pairing pairing = event->type != NULL ? event->type->pairing : CT_PAIR_NONE;
+	const struct ct_event_type *type = event->type;
+	enum ct_pairing pairing = type != NULL ? type->pairing : CT_PAIR_NONE;
 	struct key key;
 
 	event->duration_ns = CT_NO_DURATION;
 	event->span_id = 0;
-	if (pairing == CT_PAIR_NONE || !key_make(state, event, &key))
+	event->is_whole = event->is_inferred = false;
+	ended_release(state);
+	if (type != NULL && type->is_until)
+		event_end_others(state, event);
+	if (pairing == CT_PAIR_NONE && type != NULL && type->roles[CT_ARGUMENT_ROLE_DURATION] != 0)
+		event_be_whole(state, event, type->roles[CT_ARGUMENT_ROLE_DURATION] - 1);
+	else if (pairing == CT_PAIR_NONE || !key_make(state, event, &key))
 		event->depth = event_depth(state, event);
-	else if (pairing == CT_PAIR_ENTRY)
-		span_begin(state, event, &key);
-	else
+	else if (pairing == CT_PAIR_EXIT)
 		span_end(state, event, &key);
+	else
+		span_begin(state, event, &key);
 }

@@ -55,6 +55,8 @@ struct ct_reader_options {
 	const struct ct_filter *filter;   /* or NULL */
 	/* compute duration_ns, span_id and depth even if the filter does not use them */
 	bool has_pairs;
+	/* return inferred ends too, before the event that ends the span; needs has_pairs */
+	bool has_inferred;
 	/* depth does not matter: spans of which the filter drops both ends are ignored */
 	bool pairs_are_shown;
 	ct_read_report *report; /* or NULL */
@@ -122,11 +124,22 @@ bool ct_path_has_streams(const char *path);
  * that the oldest are dropped. */
 #define CT_PAIRING_OPEN 65536u
 struct ct_pairing_state;
-enum ctrace_status ct_pairing_create(struct ct_pairing_state **out_state) CT_MUST_USE;
+/* has_inferred: ct_pairing_next_inferred() is going to be called. */
+enum ctrace_status ct_pairing_create(bool has_inferred,
+				     struct ct_pairing_state **out_state) CT_MUST_USE;
 void ct_pairing_destroy(struct ct_pairing_state *state);
-/* Sets duration_ns, span_id and depth of the event.  Call it in merged order for every event whose
- * type has a pairing, and for every other event whose depth is wanted. */
+/* Sets duration_ns, self_ns, span_id and depth of the event.  Call it in merged order for every
+ * event whose type has a pairing or ends other spans, and for every other event whose depth is
+ * wanted. */
 void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event);
+/* Ends the spans whose end can be inferred, at the last event of their thread: the trace ends. */
+void ct_pairing_finish(struct ct_pairing_state *state);
+/* Returns the next of the inferred ends since the last ct_pairing_note() or ct_pairing_finish(), the
+ * innermost first; NULL when there is none.  Borrowed until the next call of those. */
+struct ct_read_event *ct_pairing_next_inferred(struct ct_pairing_state *state);
+/* an inferred end has so many items, and so many bytes of their data; the rest is cut */
+#define CT_INFERRED_ITEMS 16u
+#define CT_INFERRED_BYTES 512u
 
 /*
  * ---- source_live.c: follows the rings of the live processes of this user (root: of all users).

@@ -21,6 +21,9 @@ struct ct_reader {
 	size_t path_count;
 	uint64_t since_ns; /* ct_reader_rewind_to(); 0: from the first event */
 	struct ct_read_event live;
+	struct ct_read_event *held; /* waits behind the inferred ends that it causes */
+	uint64_t last_sequence;     /* of the last event that was noted */
+	bool is_at_end;             /* no event is left but inferred ends */
 };
 
 static void sources_init(struct ct_reader *reader)
@@ -55,7 +58,7 @@ enum ctrace_status ct_reader_create(const struct ct_reader_options *options,
 	reader->options = *options;
 	/* Only a catalogue knows which events are pairs; the tools' is often empty. */
 	if (has_pairs && options->catalog != NULL && ct_catalog_at(options->catalog, 0) != NULL &&
-	    ct_pairing_create(&reader->pairing) != CTRACE_OK) {
+	    ct_pairing_create(options->has_inferred, &reader->pairing) != CTRACE_OK) {
 		free(reader);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -101,14 +104,61 @@ enum ctrace_status ct_reader_add(struct ct_reader *reader, const char *path)
 	return status;
 }
 
+/* Returns the next inferred end, or else the event that waits behind them; NULL: neither. */
+static struct ct_read_event *event_take_waiting(struct ct_reader *reader)
+{
+	struct ct_read_event *event = ct_pairing_next_inferred(reader->pairing);
+
+	if (event != NULL) {
+		event->sequence = reader->last_sequence;
+		return event;
+	}
+	event = reader->held;
+	reader->held = NULL;
+	return event;
+}
+
+/* The next event of the sources or of the pairing. */
+static struct ct_read_event *event_next_inferred(struct ct_reader *reader)
+{
+	struct ct_read_event *event;
+
+	if ((event = event_take_waiting(reader)) != NULL)
+		return event;
+	if (reader->is_at_end)
+		return NULL;
+	event = ct_sources_next(&reader->sources);
+	if (event == NULL) {
+		reader->is_at_end = true;
+		ct_pairing_finish(reader->pairing);
+		return event_take_waiting(reader);
+	}
+	reader->last_sequence = event->sequence;
+	ct_pairing_note(reader->pairing, event);
+	reader->held = event;
+	return event_take_waiting(reader);
+}
+
+static struct ct_read_event *event_next(struct ct_reader *reader)
+{
+	struct ct_read_event *event;
+
+	if (reader->pairing != NULL && reader->options.has_inferred)
+		return event_next_inferred(reader);
+	event = ct_sources_next(&reader->sources);
+	if (event == NULL)
+		return NULL;
+	event->duration_ns = CT_NO_DURATION;
+	if (reader->pairing != NULL)
+		ct_pairing_note(reader->pairing, event);
+	return event;
+}
+
 const struct ct_read_event *ct_reader_next(struct ct_reader *reader)
 {
 	struct ct_read_event *event;
 
-	while ((event = ct_sources_next(&reader->sources)) != NULL) {
-		event->duration_ns = CT_NO_DURATION;
-		if (reader->pairing != NULL)
-			ct_pairing_note(reader->pairing, event);
+	while ((event = event_next(reader)) != NULL) {
 		/* A wanted packet may begin with events before the time. */
 		if (event->traced.time_ns < reader->since_ns)
 			continue;
@@ -129,12 +179,14 @@ enum ctrace_status ct_reader_rewind_to(struct ct_reader *reader, uint64_t since_
 	enum ctrace_status result = CTRACE_OK;
 
 	reader->since_ns = since_ns;
+	reader->held = NULL;
+	reader->is_at_end = false;
 
 	ct_sources_fini(&reader->sources);
 	if (reader->pairing != NULL) {
 		ct_pairing_destroy(reader->pairing);
 		reader->pairing = NULL;
-		result = ct_pairing_create(&reader->pairing);
+		result = ct_pairing_create(reader->options.has_inferred, &reader->pairing);
 	}
 	sources_init(reader);
 	for (size_t i = 0; i < reader->path_count && result == CTRACE_OK; i++)

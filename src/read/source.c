@@ -218,7 +218,14 @@ static bool may_accept_other_end(const struct ct_sources *sources,
 
 static bool event_is_for_pairs(const struct ct_sources *sources, const struct ct_read_event *event)
 {
-	return sources->has_pairs && event->type != NULL && event->type->pairing != CT_PAIR_NONE &&
+	const struct ct_event_type *type = event->type;
+
+	if (!sources->has_pairs || type == NULL)
+		return false;
+	/* Any span's end, and other events too, may end spans that have no exit. */
+	if (type->is_until || (event->component->has_until && type->pairing != CT_PAIR_NONE))
+		return true;
+	return type->pairing != CT_PAIR_NONE &&
 	       (!sources->pairs_are_shown || may_accept_other_end(sources, event));
 }
 

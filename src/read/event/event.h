@@ -53,6 +53,15 @@ struct ct_read_event {
 	/* the span that it begins or ends, from 1; 0: none.  Set if the reader pairs */
 	uint64_t span_id;
 	uint32_t depth; /* open spans of its thread around it */
+	/* of duration_ns, what no span of its thread within took; set if that is */
+	uint64_t self_ns;
+	/* The event itself reports the whole span: it has the role of a duration, and the span began
+	 * that long before it. */
+	bool is_whole;
+	/* No event of the trace: the end of a span that has no exit, as the catalogue infers it.
+	 * It has the id and the items of the event that began the span, the time when it ended, and
+	 * the sequence of the event that ended it. */
+	bool is_inferred;
 };
 /* Returns "OPEN", or the number. */
 const char *ct_read_event_mnemonic(const struct ct_read_event *event, char scratch[16]);

@@ -148,7 +148,9 @@ static enum ct_filter_result test_class_result(const struct ct_filter *filter,
 					       const struct ct_filter_test *test,
 					       const struct ct_read_event *event)
 {
-	bool has_end = event->type != NULL && event->type->pairing == CT_PAIR_EXIT;
+	bool has_end = event->type != NULL && (event->type->pairing == CT_PAIR_EXIT ||
+					       ct_event_type_is_inferred(event->type) ||
+					       event->type->roles[CT_ARGUMENT_ROLE_DURATION] != 0);
 
 	switch (test->field) {
 	case CT_FILTER_COMPONENT:
