@@ -32,6 +32,16 @@ void ct_text_destroy(struct ct_text_printer *printer);
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out,
 		 const struct ct_read_event *event);
 
+/* ---- span_name.c: names that items of events have, as they are: whoever prints them escapes
+ * them. */
+#define CT_NAME_PART_SIZE 255u /* bytes of one item in a name */
+/* Adds an item's value as a name: without quotes, and without the blanks behind it.  Returns false
+ * when there is nothing to add. */
+bool ct_item_name_add(struct ct_buf *out, const struct ct_read_event *event, uint32_t index);
+/* Adds the name of the span that the event begins or reports, as the catalogue gives it: "INIT of
+ * PAYROLL", "READ CUSTFILE".  Returns false when the catalogue gives none. */
+bool ct_span_name_add(struct ct_buf *out, const struct ct_read_event *event);
+
 /* ---- print_json.c: an event as a JSON object.  As a document of its own it is one line and has
  * format_version. */
 void ct_json_add(struct ct_buf *out, const struct ct_read_event *event);

@@ -120,7 +120,7 @@ static bool export_write_events(struct exporting *verb)
 		return false;
 	while ((event = ct_reader_next(verb->reading.reader)) != NULL) {
 		verb->exporter->add(verb->self, event);
-		verb->events++;
+		verb->events += !event->is_inferred;
 	}
 	if (new_file_interrupted != 0)
 		return false;
@@ -173,6 +173,7 @@ static int export_run(struct exporting *verb)
 
 	verb->reading.shows_progress = verb->output != NULL || !isatty(STDOUT_FILENO);
 	verb->reading.has_pairs = verb->exporter->has_pairs;
+	verb->reading.has_inferred = verb->exporter->has_inferred;
 	verb->reading.also = export_note_lost;
 	verb->reading.also_user = verb;
 	new_file_catch();

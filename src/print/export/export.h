@@ -35,6 +35,7 @@ struct ct_exporter {
 	bool is_directory; /* writes a directory, not a document */
 	bool is_binary;    /* not to be written to a terminal */
 	bool has_pairs;    /* wants durations and spans */
+	bool has_inferred; /* wants inferred ends, too: it draws spans */
 	enum ctrace_status (*open)(const struct ct_export_options *options, void **out_self);
 	/* NULL: the exporter needs one reading only */
 	void (*look)(void *self, const struct ct_read_event *event);
@@ -86,7 +87,7 @@ bool ct_export_add_value(struct ct_buf *out, const struct ct_read_event *event, 
 struct ct_span_names;
 enum ctrace_status ct_span_names_create(struct ct_span_names **out_names) CT_MUST_USE;
 void ct_span_names_destroy(struct ct_span_names *names);
-/* called for each event that begins a span */
+/* called for each event that begins a span, or is a whole one */
 void ct_span_names_look(struct ct_span_names *names, const struct ct_read_event *event);
 /* Returns the number of the span's name, which is the same at both ends; called once at each
  * end. Returns CT_DISTINCT_NONE when it was not called at the beginning, or memory is short. */
@@ -119,6 +120,7 @@ struct ct_track {
 	bool is_reported; /* set by the exporter when it has named the track */
 	bool is_first;    /* the first track of its process */
 	void *data;       /* the exporter's, and freed by it */
+	uint64_t last_ns; /* of the last event of the thread that ct_tracks_time() had */
 	/* during the first reading: open spans, the innermost last */
 	struct ct_open_span *open;
 	uint32_t open_count, open_capacity;
@@ -135,6 +137,14 @@ enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
 void ct_tracks_add_name(struct ct_tracks *tracks, struct ct_buf *out,
 			const struct ct_read_event *event);
 struct ct_span_names *ct_tracks_names(struct ct_tracks *tracks); /* of spans that are drawn */
+/* When a whole span of a thread began and ended, or, twice, the time of any other event.  Nothing
+ * on a track is drawn before what is there already: a whole span is cut at its beginning, and other
+ * times never fall below *last_ns, which becomes the greatest time. */
+struct ct_track_time {
+	uint64_t begin_ns, end_ns;
+};
+struct ct_track_time ct_tracks_time(struct ct_track *track, const struct ct_read_event *event,
+				    uint64_t *last_ns);
 /* Returns the time of the first event; 0: there was none. */
 uint64_t ct_tracks_begin_ns(const struct ct_tracks *tracks);
 /* Adds "rts32 on asterix". */

@@ -3,7 +3,8 @@
  *
  * Called by ctrace export, on one thread.  One object with traceEvents: M names processes and
  * threads before their first event, B and E are spans that nest on their thread, b and e are spans
- * that do not nest, i is any other event.  Some readers identify a span by its name and args
+ * that do not nest, X is a span that one event reports, i is any other event.  Spans
+ * without an exit have the category "inferred" besides their own.  Some readers identify a span by its name and args
  * together and demand the same at both ends, so spans have args only on request.  Times are
  * microseconds since the first event: readers store them as doubles, which are too small for
  * nanoseconds since 1970. otherData has the time of the first event.
@@ -114,10 +115,8 @@ static void track_report(struct chrome *self, struct ct_track *track)
  * Events
  */
 
-static void add_time(struct chrome *self, uint64_t time_ns)
+static void add_time(struct chrome *self, uint64_t since_ns)
 {
-	uint64_t since_ns = time_ns - ct_tracks_begin_ns(self->tracks);
-
 	ct_buf_add_u64(&self->out.text, since_ns / 1000);
 	ct_buf_add_char(&self->out.text, '.');
 	ct_export_add_digits(&self->out.text, since_ns % 1000, 3);
@@ -176,6 +175,8 @@ static char event_phase(const struct chrome *self, const struct ct_read_event *e
 
 	if (event->span_id == 0)
 		return 'i';
+	if (event->is_whole)
+		return ct_tracks_way(self->tracks, event->span_id) == CT_SPAN_NESTED ? 'X' : 'i';
 	switch (ct_tracks_way(self->tracks, event->span_id)) {
 	case CT_SPAN_NESTED:
 		return is_end ? 'E' : 'B';
@@ -193,6 +194,7 @@ static void chrome_add(void *user, const struct ct_read_event *event)
 	struct ct_track *track = ct_tracks_find(self->tracks, event);
 	char phase = event_phase(self, event);
 	bool is_async = phase == 'b' || phase == 'e';
+	struct ct_track_time time;
 
 	if (track == NULL) {
 		self->is_short_of_memory = true;
@@ -200,8 +202,7 @@ static void chrome_add(void *user, const struct ct_read_event *event)
 	}
 	document_begin(self);
 	track_report(self, track);
-	if (event->traced.time_ns > self->last_ns)
-		self->last_ns = event->traced.time_ns;
+	time = ct_tracks_time(track, event, &self->last_ns);
 	element_begin(self);
 	ct_buf_add_text(text, "{\"ph\":\"");
 	ct_buf_add_char(text, phase);
@@ -210,17 +211,24 @@ static void chrome_add(void *user, const struct ct_read_event *event)
 	ct_buf_add_text(text, ",\"tid\":");
 	ct_buf_add_u64(text, track->tid);
 	ct_buf_add_text(text, ",\"ts\":");
-	add_time(self, self->last_ns);
+	add_time(self, time.begin_ns - ct_tracks_begin_ns(self->tracks));
+	if (phase == 'X') {
+		ct_buf_add_text(text, ",\"dur\":");
+		add_time(self, time.end_ns - time.begin_ns);
+	}
 	ct_buf_add_text(text, ",\"name\":");
 	ct_tracks_add_name(self->tracks, &self->scratch, event);
 	add_scratch(self);
 	ct_buf_add_text(text, ",\"cat\":");
-	ct_export_add_string(text, event->traced.component, event->traced.component_size);
+	ct_buf_add(&self->scratch, event->traced.component, event->traced.component_size);
+	if (phase != 'i' && event->type != NULL && event->type->pairing == CT_PAIR_UNTIL)
+		ct_buf_add_text(&self->scratch, ",inferred");
+	add_scratch(self);
 	if (is_async)
 		ct_buf_add_format(text, ",\"id\":\"0x%" PRIx64 "\"", event->span_id);
 	if (phase == 'i')
 		ct_buf_add_text(text, ",\"s\":\"t\"");
-	if (phase == 'i' || self->has_args)
+	if (phase == 'i' || phase == 'X' || self->has_args)
 		add_args(self, event);
 	ct_buf_add_char(text, '}');
 	ct_export_out_offer(&self->out);
@@ -236,7 +244,7 @@ static void chrome_lost(void *user, const struct ct_read_note *note)
 			  note->source_process != NULL
 				  ? ct_tracks_pid(self->tracks, note->source_process)
 				  : 0);
-	add_time(self, self->last_ns);
+	add_time(self, self->last_ns - ct_tracks_begin_ns(self->tracks));
 	ct_buf_add_format(
 		&self->out.text,
 		",\"name\":\"events lost\",\"cat\":\"LOST\",\"s\":\"%c\",\"args\":{\"events\":%" PRIu64
@@ -270,6 +278,7 @@ static void chrome_close(void *user)
 const struct ct_exporter ct_export_chrome = {
 	.name = "chrome",
 	.has_pairs = true,
+	.has_inferred = true,
 	.open = chrome_open,
 	.look = chrome_look,
 	.add = chrome_add,

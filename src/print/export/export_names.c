@@ -2,7 +2,8 @@
  * export_names.c - names of spans in a picture, so that viewers add up what belongs together.
  *
  * Called by export_tracks.c, on one thread.  The name is the span's component and the mnemonic of
- * its entry, or the word in the entry's first key item: "WEB.REQUEST /login".  Both ends need one
+ * its entry, or the word in the entry's first key item: "WEB.REQUEST /login".  When the catalogue
+ * names the span by `span`, the name is that alone: "INIT of PAYROLL".  Both ends need one
  * name, though the exit has other items, so the names of open spans are kept: at most as many as
  * the reader pairs at once (CT_PAIRING_OPEN).  An item with too many different words adds nothing
  * up and is left out, which is known only after the first reading.
@@ -148,6 +149,8 @@ void ct_span_names_look(struct ct_span_names *names, const struct ct_read_event 
 	struct words *words;
 	bool is_new;
 
+	if (event->type != NULL && event->type->span_name_count > 0)
+		return;
 	word_take(names, event);
 	if (names->word.size == 0)
 		return;
@@ -168,6 +171,8 @@ static void name_make(struct ct_span_names *names, const struct ct_read_event *e
 	struct words *words = NULL;
 
 	ct_buf_clear(&names->text);
+	if (ct_span_name_add(&names->text, event))
+		return;
 	word_take(names, event);
 	if (names->word.size > 0)
 		words = words_find(names, event);
@@ -249,7 +254,7 @@ static uint32_t open_remove(struct ct_span_names *names, uint64_t span_id)
 
 uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_read_event *event)
 {
-	bool is_end = ct_read_event_ends_span(event);
+	bool is_end = ct_read_event_ends_span(event) && !event->is_whole;
 	uint32_t name = is_end ? open_remove(names, event->span_id) : CT_DISTINCT_NONE;
 	bool is_new;
 
@@ -261,7 +266,7 @@ uint32_t ct_span_names_find(struct ct_span_names *names, const struct ct_read_ev
 	if (names->text.failed)
 		return CT_DISTINCT_NONE;
 	name = ct_distinct_find(&names->names, names->text.data, names->text.size, &is_new);
-	if (name != CT_DISTINCT_NONE)
+	if (name != CT_DISTINCT_NONE && !event->is_whole)
 		open_add(names, event->span_id, name);
 	return name;
 }

@@ -252,9 +252,9 @@ static void add_item(struct perfetto *self, const struct ct_read_event *event, u
 
 /* self->text has the event's name. */
 static void add_event(struct perfetto *self, const struct ct_read_event *event,
-		      enum event_type type, uint64_t track)
+		      enum event_type type, uint64_t track, uint64_t time_ns)
 {
-	add_number(&self->packet, PACKET_TIMESTAMP, self->last_ns);
+	add_number(&self->packet, PACKET_TIMESTAMP, time_ns);
 	add_number(&self->message, EVENT_TYPE, type);
 	add_number(&self->message, EVENT_TRACK, track);
 	add_text(&self->message, EVENT_CATEGORIES, event->traced.component,
@@ -266,6 +266,18 @@ static void add_event(struct perfetto *self, const struct ct_read_event *event,
 	add_annotation_number(self, "event", ANNOTATION_UINT, event->traced.event_id);
 	for (uint32_t i = 0; i < event->traced.item_count; i++)
 		add_item(self, event, i);
+	if (event->is_inferred)
+		add_annotation_text(self, "end", "inferred", strlen("inferred"));
+	add_message(&self->packet, PACKET_TRACK_EVENT, &self->message);
+	packet_end(self);
+}
+
+/* Ends the innermost span of a track. */
+static void add_end(struct perfetto *self, uint64_t track, uint64_t time_ns)
+{
+	add_number(&self->packet, PACKET_TIMESTAMP, time_ns);
+	add_number(&self->message, EVENT_TYPE, TYPE_END);
+	add_number(&self->message, EVENT_TRACK, track);
 	add_message(&self->packet, PACKET_TRACK_EVENT, &self->message);
 	packet_end(self);
 }
@@ -301,20 +313,27 @@ static void perfetto_add(void *user, const struct ct_read_event *event)
 	bool is_end = ct_read_event_ends_span(event);
 	enum event_type type = way == CT_SPAN_ALONE ? TYPE_INSTANT : is_end ? TYPE_END : TYPE_BEGIN;
 
+	uint64_t track_id;
+	struct ct_track_time time;
+
 	if (track == NULL) {
 		self->is_short_of_memory = true;
 		return;
 	}
 	document_begin(self);
 	track_report(self, track);
-	if (event->traced.time_ns > self->last_ns)
-		self->last_ns = event->traced.time_ns;
+	time = ct_tracks_time(track, event, &self->last_ns);
+	track_id = THREAD_TRACKS + track->index;
 	ct_tracks_add_name(self->tracks, &self->text, event);
+	if (event->is_whole && way == CT_SPAN_NESTED) {
+		add_event(self, event, TYPE_BEGIN, track_id, time.begin_ns);
+		add_end(self, track_id, time.end_ns);
+		return;
+	}
 	if (way == CT_SPAN_CROSSING && !is_end)
 		span_track_report(self, event);
 	add_event(self, event, type,
-		  way == CT_SPAN_CROSSING ? SPAN_TRACKS + event->span_id
-					  : THREAD_TRACKS + track->index);
+		  way == CT_SPAN_CROSSING ? SPAN_TRACKS + event->span_id : track_id, time.end_ns);
 }
 
 /* Track 0 stands for the whole trace. */
@@ -364,6 +383,7 @@ const struct ct_exporter ct_export_perfetto = {
 	.name = "perfetto",
 	.is_binary = true,
 	.has_pairs = true,
+	.has_inferred = true,
 	.open = perfetto_open,
 	.look = perfetto_look,
 	.add = perfetto_add,

@@ -43,6 +43,7 @@ struct profile {
 	uint32_t *open; /* frames, the innermost last */
 	uint32_t open_count, open_capacity;
 	uint64_t total_ns; /* of outermost spans */
+	bool has_inferred; /* some span's end is inferred */
 };
 
 struct speedscope {
@@ -302,14 +303,16 @@ static void speedscope_add(void *user, const struct ct_read_event *event)
 	struct ct_track *track = ct_tracks_find(self->tracks, event);
 	bool is_end = ct_read_event_ends_span(event);
 	struct profile *profile;
+	struct ct_track_time time;
 	uint32_t frame;
 	uint64_t at;
 
-	if (track == NULL)
+	if (track == NULL) {
 		speedscope_fail(self, ENOMEM);
-	if (event->traced.time_ns > self->last_ns)
-		self->last_ns = event->traced.time_ns;
-	if (way == CT_SPAN_ALONE || track == NULL)
+		return;
+	}
+	time = ct_tracks_time(track, event, &self->last_ns);
+	if (way == CT_SPAN_ALONE)
 		return;
 	frame = ct_span_names_find(ct_tracks_names(self->tracks), event);
 	if (frame == CT_DISTINCT_NONE || (way == CT_SPAN_CROSSING && !is_end))
@@ -318,12 +321,15 @@ static void speedscope_add(void *user, const struct ct_read_event *event)
 					: profile_of_process(self, event->source_process);
 	if (profile == NULL)
 		return;
-	at = way == CT_SPAN_NESTED ? self->last_ns - ct_tracks_begin_ns(self->tracks)
+	profile->has_inferred |= event->is_inferred;
+	at = way == CT_SPAN_NESTED ? time.begin_ns - ct_tracks_begin_ns(self->tracks)
 				   : profile->end;
-	if (!is_end || way == CT_SPAN_CROSSING)
+	if (!is_end || way == CT_SPAN_CROSSING || event->is_whole)
 		span_begin(self, profile, frame, at);
 	if (is_end)
-		span_end(profile, frame, way == CT_SPAN_NESTED ? at : at + event->duration_ns);
+		span_end(profile, frame,
+			 at + (way == CT_SPAN_NESTED ? time.end_ns - time.begin_ns
+						     : event->duration_ns));
 	spool_offer(self, profile);
 }
 
@@ -337,6 +343,8 @@ static void add_profile(struct speedscope *self, struct profile *profile)
 
 	while (profile->open_count > 0)
 		span_end(profile, profile->open[0], profile->end);
+	if (profile->has_inferred)
+		ct_buf_add_text(&profile->name, ", some ends inferred");
 	if (profile->text.failed || profile->name.failed)
 		speedscope_fail(self, ENOMEM);
 	ct_buf_add_text(text, "{\"type\":\"evented\",\"name\":");
@@ -444,6 +452,7 @@ static void speedscope_close(void *user)
 const struct ct_exporter ct_export_speedscope = {
 	.name = "speedscope",
 	.has_pairs = true,
+	.has_inferred = true,
 	.open = speedscope_open,
 	.look = speedscope_look,
 	.add = speedscope_add,

@@ -173,6 +173,7 @@ struct ct_track *ct_tracks_find(struct ct_tracks *tracks, const struct ct_read_e
 	*track = (struct ct_track){ .source_process = source_process,
 				    .source_process_index = source_process->index,
 				    .tid = event->traced.tid,
+				    .last_ns = tracks->begin_ns,
 				    .index = (uint32_t)tracks->count };
 	track->is_first = process == NULL || !process->has_track;
 	if (process != NULL)
@@ -271,12 +272,35 @@ void ct_tracks_look(struct ct_tracks *tracks, const struct ct_read_event *event)
 	track = ct_tracks_find(tracks, event);
 	if (track == NULL)
 		return;
-	if (ct_read_event_begins_span(event)) {
+	if (event->is_whole) {
+		ct_span_names_look(tracks->names, event);
+		span_set_state(tracks, event->span_id, STATE_NESTED);
+	} else if (ct_read_event_begins_span(event)) {
 		ct_span_names_look(tracks->names, event);
 		span_begin(tracks, track, event->span_id);
 	} else {
 		span_end(tracks, track, event->span_id);
 	}
+}
+
+/* An inferred end of a thread that is long silent is earlier than the other threads' last event. */
+struct ct_track_time ct_tracks_time(struct ct_track *track, const struct ct_read_event *event,
+				    uint64_t *last_ns)
+{
+	struct ct_track_time time;
+
+	if (event->traced.time_ns > *last_ns)
+		*last_ns = event->traced.time_ns;
+	time.end_ns = event->is_inferred ? event->traced.time_ns : *last_ns;
+	if (time.end_ns < track->last_ns)
+		time.end_ns = track->last_ns;
+	time.begin_ns = time.end_ns;
+	if (event->is_whole && event->duration_ns < time.end_ns - track->last_ns)
+		time.begin_ns -= event->duration_ns;
+	else if (event->is_whole)
+		time.begin_ns = track->last_ns;
+	track->last_ns = time.end_ns;
+	return time;
 }
 
 enum ct_span_way ct_tracks_way(const struct ct_tracks *tracks, uint64_t span_id)
