@@ -54,7 +54,7 @@ static void change_add(struct comparison *comparison, const struct ct_tally_chan
 static double comparison_size(const struct comparison *comparison, const struct ct_tally *tally,
 			      uint64_t events)
 {
-	return comparison->options->has_rates ? ct_tally_rate(events, ct_tally_duration_ns(tally))
+	return comparison->options->has_rates && comparison->options->kind != CT_TALLY_NAME ? ct_tally_rate(events, ct_tally_duration_ns(tally))
 					      : (double)events;
 }
 
@@ -76,6 +76,12 @@ static void row_compare_counts(struct comparison *comparison, const struct ct_ta
 		change_add(comparison, &change);
 }
 
+static double span_time(const struct ct_compare_options *options, const struct ct_histogram *spans)
+{
+	return (double)(options->kind == CT_TALLY_NAME ? spans->total
+						       : ct_histogram_at(spans, MEDIAN));
+}
+
 static void row_compare_spans(struct comparison *comparison, const struct ct_tally_row *a,
 			      const struct ct_tally_row *b)
 {
@@ -85,10 +91,11 @@ static void row_compare_spans(struct comparison *comparison, const struct ct_tal
 
 	if (a == NULL || b == NULL || a->spans == NULL || b->spans == NULL)
 		return;
-	if (a->spans->count < options->min_count || b->spans->count < options->min_count)
+	if (options->kind != CT_TALLY_NAME &&
+	    (a->spans->count < options->min_count || b->spans->count < options->min_count))
 		return;
-	change.was = (double)ct_histogram_at(a->spans, MEDIAN);
-	change.is = (double)ct_histogram_at(b->spans, MEDIAN);
+	change.was = span_time(options, a->spans);
+	change.is = span_time(options, b->spans);
 	change.difference = change.is > change.was ? CT_DIFFERENT_SLOWER : CT_DIFFERENT_FASTER;
 	least = change.is > change.was ? change.was : change.is;
 	most = change.is > change.was ? change.is : change.was;
@@ -108,7 +115,9 @@ static int row_compare(const struct ct_tally_row *a, const struct ct_tally_row *
 {
 	int order = strcmp(a->component, b->component);
 
-	return order != 0 ? order : (a->event_id > b->event_id) - (a->event_id < b->event_id);
+	if (order == 0)
+		order = (a->event_id > b->event_id) - (a->event_id < b->event_id);
+	return order != 0 || a->name == NULL || b->name == NULL ? order : strcmp(a->name, b->name);
 }
 
 static int row_compare_pointers(const void *a, const void *b)
@@ -137,7 +146,9 @@ static void rows_compare_pair(struct comparison *comparison, const struct ct_tal
 {
 	uint64_t least = comparison->options->min_count;
 
-	if ((a == NULL || a->events < least) && (b == NULL || b->events < least))
+	/* A paragraph or a file that is there once counts, too. */
+	if (comparison->options->kind != CT_TALLY_NAME && (a == NULL || a->events < least) &&
+	    (b == NULL || b->events < least))
 		return;
 	row_compare_counts(comparison, a, b);
 	row_compare_spans(comparison, a, b);

@@ -1,5 +1,5 @@
 /*
- * tally.c - rows of numbers from events: per component, event and thread.
+ * tally.c - rows of numbers from events: per component, event, thread and name.
  *
  * Called by ctrace stats and ctrace diff for every event, on one thread.  Memory is bounded by the
  * limits in tally.h, whatever the trace.
@@ -16,6 +16,9 @@ struct key {
 	enum ct_tally_kind kind;
 	const struct ct_read_event *event;
 	uint32_t hash;
+	/* of CT_TALLY_NAME: event is that which has the items */
+	const struct ct_buf *name;
+	const struct ct_tally_subject *subject;
 };
 
 void ct_tally_init(struct ct_tally *tally)
@@ -27,6 +30,9 @@ static void row_fini(struct ct_tally_row *row)
 {
 	free(row->component);
 	free(row->mnemonic);
+	free(row->name);
+	free(row->what);
+	free(row->statuses);
 	free(row->host);
 	free(row->program);
 	if (row->spans != NULL)
@@ -44,7 +50,16 @@ void ct_tally_fini(struct ct_tally *tally)
 		free(table->rows);
 		ct_hash_table_fini(&table->table);
 	}
+	ct_distinct_fini(&tally->types);
+	free(tally->ways);
+	ct_buf_fini(&tally->name);
 	*tally = (struct ct_tally){ .pages_left = 0 };
+}
+
+void ct_tally_want_names(struct ct_tally *tally, const char *by)
+{
+	tally->has_names = true;
+	tally->by = by;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -77,6 +92,10 @@ static bool row_is(const void *items, uint32_t number, const void *wanted)
 	if (key->kind == CT_TALLY_THREAD)
 		return row->tid == event->traced.tid &&
 		       row->event_id == event->source_process->index;
+	if (key->kind == CT_TALLY_NAME &&
+	    (strlen(row->name) != key->name->size ||
+	     memcmp(row->name, key->name->data, key->name->size) != 0))
+		return false;
 	return (key->kind == CT_TALLY_COMPONENT || row->event_id == event->traced.event_id) &&
 	       strlen(row->component) == event->traced.component_size &&
 	       memcmp(row->component, event->traced.component, event->traced.component_size) == 0;
@@ -101,6 +120,13 @@ static bool row_init(struct ct_tally_row *row, const struct key *key)
 	if (key->kind == CT_TALLY_COMPONENT || row->component == NULL)
 		return row->component != NULL;
 	row->event_id = event->traced.event_id;
+	if (key->kind == CT_TALLY_NAME) {
+		row->is_operation = key->subject->is_operation;
+		row->name = strndup(key->name->data, key->name->size);
+		row->what = strdup(key->subject->what);
+		if (row->name == NULL || row->what == NULL)
+			return false;
+	}
 	mnemonic = ct_read_event_mnemonic(event, scratch);
 	row->mnemonic = mnemonic != scratch ? strdup(mnemonic) : NULL;
 	return mnemonic == scratch || row->mnemonic != NULL;
@@ -151,18 +177,9 @@ static uint64_t event_size(const struct ctrace_event *traced)
 	return size;
 }
 
-static void row_count_event(struct ct_tally *tally, const struct key *key, uint64_t bytes)
+static void row_count_span(struct ct_tally *tally, struct ct_tally_row *row,
+			   const struct ct_read_event *event)
 {
-	const struct ct_read_event *event = key->event;
-	struct ct_tally_row *row = row_find(&tally->tables[key->kind], key);
-
-	if (row == NULL) {
-		tally->failed = true;
-		return;
-	}
-	row->events++;
-	row->bytes += bytes;
-	row->levels[event->traced.level % CTRACE_LEVEL_COUNT]++;
 	if (event->duration_ns == CT_NO_DURATION)
 		return;
 	if (row->spans == NULL)
@@ -173,6 +190,115 @@ static void row_count_event(struct ct_tally *tally, const struct key *key, uint6
 		ct_histogram_add(row->spans, event->duration_ns, &tally->pages_left);
 }
 
+static void row_count_event(struct ct_tally *tally, const struct key *key, uint64_t bytes)
+{
+	const struct ct_read_event *event = key->event;
+	struct ct_tally_row *row = row_find(&tally->tables[key->kind], key);
+
+	if (row == NULL) {
+		tally->failed = true;
+		return;
+	}
+	/* the event that began the span was counted when it came */
+	if (!event->is_inferred) {
+		row->events++;
+		row->bytes += bytes;
+		row->levels[event->traced.level % CTRACE_LEVEL_COUNT]++;
+	}
+	row_count_span(tally, row, event);
+}
+
+/* Success is 0, 00, and so on. */
+static bool status_is_success(const struct ct_buf *text)
+{
+	for (size_t i = 0; i < text->size; i++)
+		if (text->data[i] != '0')
+			return false;
+	return true;
+}
+
+static void row_count_status(struct ct_tally *tally, struct ct_tally_row *row,
+			     const struct ct_buf *text)
+{
+	struct ct_tally_status *status;
+	char word[sizeof status->text] = "";
+	unsigned at = 0;
+
+	memcpy(word, text->data, text->size < sizeof word ? text->size : sizeof word - 1);
+	if (row->statuses == NULL)
+		row->statuses = calloc(CT_TALLY_STATUSES, sizeof *row->statuses);
+	if (row->statuses == NULL) {
+		tally->failed = true;
+		return;
+	}
+	while (at < row->status_count && strcmp(row->statuses[at].text, word) != 0)
+		at++;
+	if (at == CT_TALLY_STATUSES) {
+		row->statuses_beyond++;
+		return;
+	}
+	status = &row->statuses[at];
+	if (at == row->status_count) {
+		memcpy(status->text, word, sizeof word);
+		row->status_count++;
+	}
+	status->count++;
+}
+
+/* The role's item of an operation; NULL when it has none. */
+static const struct ctrace_event_item *role_item(const struct ct_read_event *event,
+						 enum ct_argument_role role)
+{
+	uint32_t index = event->type->roles[role];
+
+	return index != 0 && index <= event->traced.item_count ? &event->traced.items[index - 1]
+							       : NULL;
+}
+
+static void row_count_operation(struct ct_tally *tally, struct ct_tally_row *row,
+				const struct ct_read_event *event)
+{
+	const struct ctrace_event_item *item = role_item(event, CT_ARGUMENT_ROLE_BYTES);
+
+	if (item != NULL)
+		row->moved += item->value;
+	if (role_item(event, CT_ARGUMENT_ROLE_STATUS) == NULL)
+		return;
+	ct_buf_clear(&tally->name); /* the row has it */
+	(void)ct_item_name_add(&tally->name, event,
+			       event->type->roles[CT_ARGUMENT_ROLE_STATUS] - 1);
+	if (!status_is_success(&tally->name))
+		row_count_status(tally, row, &tally->name);
+}
+
+static void count_name(struct ct_tally *tally, const struct ct_read_event *event)
+{
+	struct ct_tally_subject subject;
+	struct key key = { .kind = CT_TALLY_NAME, .name = &tally->name, .subject = &subject };
+	struct ct_tally_row *row;
+	uint32_t hash;
+
+	if (!ct_tally_find_name(tally, event, &subject))
+		return;
+	key.event = subject.of;
+	hash = hash_bytes(2166136261u, subject.of->traced.component,
+			  subject.of->traced.component_size);
+	hash = hash_bytes(hash, tally->name.data, tally->name.size);
+	key.hash = hash_mix(hash ^ hash >> 15, subject.of->traced.event_id);
+	row = row_find(&tally->tables[CT_TALLY_NAME], &key);
+	if (row == NULL) {
+		tally->failed = true;
+		return;
+	}
+	row->events++;
+	row->is_inferred |= event->is_inferred;
+	row_count_span(tally, row, event);
+	if (event->duration_ns != CT_NO_DURATION)
+		row->self_ns += event->self_ns;
+	if (subject.is_operation)
+		row_count_operation(tally, row, event);
+}
+
 void ct_tally_add(struct ct_tally *tally, const struct ct_read_event *event)
 {
 	uint32_t hash =
@@ -180,11 +306,13 @@ void ct_tally_add(struct ct_tally *tally, const struct ct_read_event *event)
 	struct key key = { .kind = CT_TALLY_COMPONENT, .event = event, .hash = hash ^ hash >> 15 };
 	uint64_t bytes = event_size(&event->traced);
 
-	if (tally->events == 0 || event->traced.time_ns < tally->first_ns)
+	if (event->is_inferred)
+		bytes = 0;
+	else if (tally->events == 0 || event->traced.time_ns < tally->first_ns)
 		tally->first_ns = event->traced.time_ns;
 	if (event->traced.time_ns > tally->last_ns)
 		tally->last_ns = event->traced.time_ns;
-	tally->events++;
+	tally->events += !event->is_inferred;
 	tally->bytes += bytes;
 	row_count_event(tally, &key, bytes);
 	key.kind = CT_TALLY_EVENT;
@@ -193,6 +321,8 @@ void ct_tally_add(struct ct_tally *tally, const struct ct_read_event *event)
 	key.kind = CT_TALLY_THREAD;
 	key.hash = hash_mix(hash_mix(0x9E3779B9u, event->source_process->index), event->traced.tid);
 	row_count_event(tally, &key, bytes);
+	if (tally->has_names)
+		count_name(tally, event);
 }
 
 uint64_t ct_tally_duration_ns(const struct ct_tally *tally)

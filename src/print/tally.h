@@ -1,8 +1,9 @@
 /*
- * print/tally.h - what traces hold, in numbers: per component, event and thread.
+ * print/tally.h - what traces hold, in numbers: per component, event, thread and name.
  *
  *     histogram.c  how long spans took, within 0.4 %, in bounded memory
  *     tally.c      rows of numbers from events
+ *     tally_name.c under which name an event is counted
  *     compare.c    what differs between two tallies
  *
  * Used by ctrace stats PATH and ctrace diff, on their one thread.
@@ -13,6 +14,7 @@
 #define CT_PRINT_TALLY_H
 
 #include "base/hash_table.h"
+#include "print/distinct.h"
 #include "print/print.h"
 
 /*
@@ -39,17 +41,38 @@ void ct_histogram_fini(struct ct_histogram *histogram);
 /* of each kind; further ones are counted in one row without a name */
 #define CT_TALLY_ROWS 16384u
 #define CT_TALLY_PAGES 65536u /* of all histograms: 64 MiB */
-enum ct_tally_kind { CT_TALLY_COMPONENT, CT_TALLY_EVENT, CT_TALLY_THREAD, CT_TALLY_KINDS };
+enum ct_tally_kind {
+	CT_TALLY_COMPONENT,
+	CT_TALLY_EVENT,
+	CT_TALLY_THREAD,
+	CT_TALLY_NAME, /* only after ct_tally_want_names() */
+	CT_TALLY_KINDS
+};
+/* A status other than success, and how often an operation had it. */
+#define CT_TALLY_STATUSES 8u /* of a row; further ones are only counted */
+struct ct_tally_status {
+	char text[16];
+	uint64_t count;
+};
 struct ct_tally_row {
-	/* of components and events; NULL: the row without a name */
+	/* of components, events and names; NULL: the row without a name */
 	char *component;
-	uint32_t event_id;    /* of events */
-	char *mnemonic;       /* of events; NULL: none */
+	uint32_t event_id;    /* of events; of names: of the event that begins or is the span */
+	char *mnemonic;       /* likewise; NULL: none */
+	char *name;           /* of names: "INIT of PAYROLL" */
+	char *what;           /* of names: the name of the argument, "paragraph" */
+	bool is_operation;    /* of names: its events are what is counted, not spans */
+	bool is_inferred;     /* of names: the end of some span is inferred */
+	uint64_t self_ns;     /* of names: of all spans, without the spans within them */
+	uint64_t moved;       /* of names: sum of the argument with the role of bytes */
+	struct ct_tally_status *statuses; /* of names; NULL: none */
+	unsigned status_count;
+	uint64_t statuses_beyond; /* had no room in statuses */
 	uint32_t level;       /* of events: the level of the first one */
 	char *host, *program; /* of threads */
 	uint32_t pid, tid;
-	uint64_t events;
-	uint64_t bytes; /* estimated size in a ring */
+	uint64_t events; /* of names: spans that ended, or operations */
+	uint64_t bytes;  /* estimated size in a ring */
 	uint64_t levels[CTRACE_LEVEL_COUNT];
 	struct ct_histogram *spans; /* ns; NULL: no span has ended here */
 };
@@ -65,10 +88,36 @@ struct ct_tally {
 	uint64_t first_ns, last_ns;
 	size_t pages_left;
 	bool failed; /* memory was short: something is not counted */
+	bool has_names;
+	const char *by;           /* ct_tally_want_names() */
+	struct ct_distinct types; /* pointers to types of events */
+	struct ct_tally_way *ways; /* by the number of the type: tally_name.c */
+	uint32_t way_capacity;
+	struct ct_buf name; /* of the event being added */
 };
 void ct_tally_init(struct ct_tally *tally);
 void ct_tally_fini(struct ct_tally *tally);
+/* Counts by name, too: all spans that a catalogue names, or, if `by` is not NULL, those that an
+ * argument of this name names, and operations by that argument: events that have an argument with a
+ * role.  In a component that has neither, all events with the argument are counted by its value.
+ * The reader must return inferred ends (reader options, has_inferred). */
+void ct_tally_want_names(struct ct_tally *tally, const char *by);
+/* Has an event of the catalogue such an argument? */
+bool ct_tally_by_is_known(const struct ct_catalog *catalog, const char *by);
+/* Counts an event; an inferred end only as the end of its span. */
 void ct_tally_add(struct ct_tally *tally, const struct ct_read_event *event);
+/* "INIT of PAYROLL", or "READ CUSTFILE" */
+void ct_tally_add_name(struct ct_buf *out, const struct ct_tally_row *row);
+
+/* ---- tally_name.c, for tally.c */
+struct ct_tally_subject {
+	const struct ct_read_event *of; /* has the items: the event, or the one that began the span */
+	const char *what;               /* the argument's name */
+	bool is_operation;
+};
+/* Sets tally->name.  Returns false when the event counts under no name. */
+bool ct_tally_find_name(struct ct_tally *tally, const struct ct_read_event *event,
+			struct ct_tally_subject *out_subject);
 /* Returns the time from the first event to the last; 0: all have one time, and there is no rate. */
 uint64_t ct_tally_duration_ns(const struct ct_tally *tally);
 /* per second; 0 when the duration is 0 */
@@ -92,8 +141,9 @@ struct ct_compare_options {
 	double ratio;       /* over 1: how many times more often, or slower */
 	/* compares events per second of the run, not counts */
 	bool has_rates;
-	uint64_t min_ns;         /* medians of spans that differ by less are alike */
-	enum ct_tally_kind kind; /* component or event */
+	uint64_t min_ns;         /* times of spans that differ by less are alike */
+	enum ct_tally_kind kind; /* component, event, or name: those are compared by their counts
+				  * and by the total time of their spans, the others by medians */
 };
 struct ct_tally_change {
 	enum ct_difference difference;

@@ -52,6 +52,7 @@ struct span {
 	uint64_t end_ns;                  /* of an inferred end */
 	uint32_t depth;                   /* likewise */
 	struct kept *kept;                /* stays when the span is freed; or NULL */
+	bool is_kept;                     /* kept is of this span */
 };
 
 /* A copy of the event that began a span. */
@@ -522,6 +523,7 @@ static void span_keep_event(struct span *span, const struct ct_read_event *event
 	}
 	traced->items = kept->items;
 	traced->clock = NULL;
+	span->is_kept = true;
 }
 
 /* A span that an argument pairs with its exit may end on another thread, so it is in no thread's nest. */
@@ -536,7 +538,8 @@ static void span_begin(struct ct_pairing_state *state, struct ct_read_event *eve
 		span_enter_thread(state, at, event->traced.tid);
 		state->threads[state->spans[at].thread].last_ns = event->traced.time_ns;
 	}
-	if (state->has_inferred && ct_event_type_is_inferred(event->type))
+	if (state->has_inferred &&
+	    (ct_event_type_is_inferred(event->type) || event->type->span_name_count > 0))
 		span_keep_event(&state->spans[at], event);
 }
 
@@ -549,6 +552,7 @@ static void span_end(struct ct_pairing_state *state, struct ct_read_event *event
 	if (at != 0) {
 		span_unwind_within(state, at, event->traced.time_ns);
 		event->span_id = span->id;
+		event->begun = span->is_kept ? &span->kept->event : NULL;
 		event->duration_ns = time_between(span->time_ns, event->traced.time_ns);
 		event->self_ns = time_between(span->within_ns, event->duration_ns);
 		if (span->thread != 0 && span->around != 0)
@@ -638,7 +642,7 @@ struct ct_read_event *ct_pairing_next_inferred(struct ct_pairing_state *state)
 	while (state->first_ended != 0) {
 		place at = state->first_ended;
 		struct span *span = &state->spans[at];
-		struct ct_read_event *event = span->kept != NULL ? &span->kept->event : NULL;
+		struct ct_read_event *event = span->is_kept ? &span->kept->event : NULL;
 
 		state->first_ended = span->newer;
 		if (state->first_ended == 0)
@@ -692,6 +696,7 @@ void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event
 	event->duration_ns = CT_NO_DURATION;
 	event->span_id = 0;
 	event->is_whole = event->is_inferred = false;
+	event->begun = NULL;
 	ended_release(state);
 	if (type != NULL && type->is_until)
 		event_end_others(state, event);

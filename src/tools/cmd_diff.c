@@ -32,6 +32,8 @@ struct diff {
 	char *paths[2];
 	size_t path_count;
 	struct ct_compare_options options;
+	const char *by; /* of CT_TALLY_NAME: the argument; NULL: all names */
+	bool has_by;    /* --by was given: only this */
 	bool is_json;
 	bool has_failed;
 };
@@ -43,7 +45,16 @@ struct diff {
 static void print_subject(const struct diff *diff, const struct ct_tally_change *change)
 {
 	const struct ct_tally_row *row = change->b != NULL ? change->b : change->a;
+	struct ct_buf name;
 
+	if (row->name != NULL) {
+		ct_buf_init(&name);
+		ct_tally_add_name(&name, row);
+		printf("%s ", row->what);
+		ct_tool_print(stdout, ct_buf_text(&name), name.size);
+		ct_buf_fini(&name);
+		return;
+	}
 	ct_tool_print(stdout, row->component, strlen(row->component));
 	if (diff->options.kind == CT_TALLY_EVENT)
 		printf(" %u", row->event_id);
@@ -68,12 +79,13 @@ static void print_count(const struct diff *diff, const struct ct_tally_change *c
 	const struct ct_tally_row *row = is_b ? change->b : change->a;
 
 	printf("%" PRIu64, row != NULL ? row->events : 0);
-	if (diff->options.has_rates && row != NULL)
+	if (diff->options.has_rates && row != NULL && row->name == NULL)
 		printf(" (%.1f/s)", is_b ? change->is : change->was);
 }
 
 static void print_change(const struct diff *diff, const struct ct_tally_change *change)
 {
+	const struct ct_tally_row *row = change->b != NULL ? change->b : change->a;
 	bool is_time = change->difference == CT_DIFFERENT_SLOWER ||
 		       change->difference == CT_DIFFERENT_FASTER;
 
@@ -81,18 +93,23 @@ static void print_change(const struct diff *diff, const struct ct_tally_change *
 	print_subject(diff, change);
 	fputs("  ", stdout);
 	if (is_time) {
-		fputs("median ", stdout);
+		fputs(row->name != NULL ? "total " : "median ", stdout);
 		print_duration(change->was);
 		fputs(" -> ", stdout);
 		print_duration(change->is);
 	} else {
-		fputs("events ", stdout);
+		fputs(row->name == NULL     ? "events "
+		      : row->is_operation ? "operations "
+					  : "spans ",
+		      stdout);
 		print_count(diff, change, false);
 		fputs(" -> ", stdout);
 		print_count(diff, change, true);
 	}
 	if (change->ratio != 0)
 		printf("  x%.2f", change->ratio);
+	if (is_time && row->is_inferred)
+		fputs("  (inferred)", stdout);
 	putchar('\n');
 }
 
@@ -124,6 +141,11 @@ static json_t *json_side(const struct ct_tally_row *row, const struct ct_tally *
 		(void)json_object_set_new(
 			object, "p99_ns",
 			json_integer((json_int_t)ct_histogram_at(row->spans, 990)));
+		(void)json_object_set_new(object, "total_ns", ct_json_number(row->spans->total));
+	}
+	if (row->name != NULL) {
+		(void)json_object_set_new(object, "self_ns", ct_json_number(row->self_ns));
+		(void)json_object_set_new(object, "bytes", ct_json_number(row->moved));
 	}
 	return object;
 }
@@ -137,7 +159,13 @@ static json_t *json_change(const struct diff *diff, const struct ct_tally_change
 	(void)json_object_set_new(object, "change",
 				  json_string(ct_difference_name(change->difference)));
 	(void)json_object_set_new(object, "component", ct_json_string(row->component));
-	if (diff->options.kind == CT_TALLY_EVENT) {
+	if (row->name != NULL) {
+		(void)json_object_set_new(object, "name", ct_json_string(row->name));
+		(void)json_object_set_new(object, "by", ct_json_string(row->what));
+		(void)json_object_set_new(object, "operation", json_boolean(row->is_operation));
+		(void)json_object_set_new(object, "inferred", json_boolean(row->is_inferred));
+	}
+	if (row->name != NULL || diff->options.kind == CT_TALLY_EVENT) {
 		(void)json_object_set_new(object, "event", json_integer(row->event_id));
 		(void)json_object_set_new(object, "mnemonic", ct_json_string(row->mnemonic));
 	}
@@ -182,11 +210,42 @@ static bool run_count(struct diff *diff, char **path, struct ct_tally *tally)
 	reading_paths(reading, path, 1);
 	if (!reading_open(reading))
 		return false;
+	if (diff->by != NULL && !ct_tally_by_is_known(reading->catalog, diff->by)) {
+		fprintf(stderr,
+			"ctrace diff: cannot compare by \"%s\"; expected component, event or an argument in a catalogue\n",
+			diff->by);
+		return false;
+	}
+	if (!diff->has_by || diff->options.kind == CT_TALLY_NAME)
+		ct_tally_want_names(tally, diff->by);
 	while ((event = ct_reader_next(reading->reader)) != NULL)
 		ct_tally_add(tally, event);
 	progress_clear();
 	diff->has_failed |= ct_reader_totals(reading->reader)->damages > 0 || tally->failed;
 	return !reading->has_failed;
+}
+
+/* Adds the changes of a table; false: no memory. */
+static bool runs_compare_by(const struct diff *diff, enum ct_tally_kind kind,
+			    const struct ct_tally tallies[2], struct ct_tally_change **changes,
+			    size_t *count)
+{
+	struct ct_compare_options options = diff->options;
+	struct ct_tally_change *more = NULL, *all;
+	size_t more_count = 0;
+
+	options.kind = kind;
+	if (ct_compare(&tallies[0], &tallies[1], &options, &more, &more_count) != CTRACE_OK)
+		return false;
+	all = more_count > 0 ? reallocarray(*changes, *count + more_count, sizeof *all) : *changes;
+	if (more_count > 0 && all != NULL)
+		memcpy(all + *count, more, more_count * sizeof *all);
+	free(more);
+	if (more_count > 0 && all == NULL)
+		return false;
+	*changes = all;
+	*count += more_count;
+	return true;
 }
 
 static int runs_compare(struct diff *diff, const struct ct_tally tallies[2])
@@ -198,8 +257,12 @@ static int runs_compare(struct diff *diff, const struct ct_tally tallies[2])
 	/* Events that all have one time have no rate. */
 	if (ct_tally_duration_ns(&tallies[0]) == 0 || ct_tally_duration_ns(&tallies[1]) == 0)
 		diff->options.has_rates = false;
-	if (ct_compare(&tallies[0], &tallies[1], &diff->options, &changes, &count) != CTRACE_OK)
+	if (!runs_compare_by(diff, diff->options.kind, tallies, &changes, &count) ||
+	    (!diff->has_by &&
+	     !runs_compare_by(diff, CT_TALLY_NAME, tallies, &changes, &count))) {
+		free(changes);
 		return run_diagnose("not enough memory");
+	}
 	if (diff->is_json)
 		ok = print_json(diff, tallies, changes, count);
 	for (size_t i = 0; i < count && !diff->is_json; i++)
@@ -219,6 +282,7 @@ static int diff_run(struct diff *diff)
 	ct_tally_init(&tallies[0]);
 	ct_tally_init(&tallies[1]);
 	diff->reading.has_pairs = true;
+	diff->reading.has_inferred = true;
 	ok = run_count(diff, &diff->paths[0], &tallies[0]);
 	ct_reader_destroy(diff->reading.reader);
 	diff->reading.reader = NULL;
@@ -253,12 +317,17 @@ static double parse_number(const char *argument, double least, const char *expec
 
 static void parse_by(struct diff *diff, const char *word, struct argp_state *state)
 {
+	diff->has_by = true;
 	if (strcasecmp(word, "component") == 0)
 		diff->options.kind = CT_TALLY_COMPONENT;
 	else if (strcasecmp(word, "event") == 0)
 		diff->options.kind = CT_TALLY_EVENT;
-	else
-		argp_error(state, "cannot compare by \"%s\"; expected component or event", word);
+	else if (strcasecmp(word, "thread") == 0)
+		argp_error(state, "threads of two runs are different ones; expected component, event or an argument");
+	else {
+		diff->options.kind = CT_TALLY_NAME;
+		diff->by = word;
+	}
 }
 
 static error_t parse_diff(int key, char *argument, struct argp_state *state)
@@ -314,7 +383,8 @@ int cmd_diff(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
 		{ "by", OPTION_BY, "WHAT", 0,
-		  "Compare by event, which is the default, or by component", 0 },
+		  "Compare only by event, by component, or by an argument of a catalogue, as paragraph or file; by default by event and by the names of spans",
+		  0 },
 		{ "counts", OPTION_COUNTS, NULL, 0,
 		  "Compare numbers of events, not events per second", 0 },
 		{ "json", 'j', NULL, 0, "Print one JSON document", 0 },
@@ -334,7 +404,7 @@ int cmd_diff(int argc, char **argv)
 		.children = children,
 		.parser = parse_diff,
 		.args_doc = "['EXPRESSION'] A B",
-		.doc = "Compare two runs: which events are new, gone, more or less frequent, and which spans are slower or faster.\v"
+		.doc = "Compare two runs: which events are new, gone, more or less frequent, and which spans are slower or faster; and spans that a catalogue names, as paragraphs of a COBOL program, and what is done with files.\v"
 		       "A and B are traces, or directories of traces.  Exit status, as of diff: 0 alike; 1 different; 2 usage, no memory, or something could not be"
 		       " read.",
 	};

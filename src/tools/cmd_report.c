@@ -211,6 +211,7 @@ static int report_run(struct verb *verb)
 	}
 	verb->reading.shows_progress = true;
 	verb->reading.has_pairs = true;
+	verb->reading.has_inferred = true;
 	verb->reading.also = report_note;
 	verb->reading.also_user = verb;
 	for (size_t i = 0; i < verb->reading.path_count; i++)

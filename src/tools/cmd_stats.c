@@ -215,17 +215,18 @@ static error_t parse_stats(int key, char *argument, struct argp_state *state)
 	case OPTION_BY:
 		options->trace_option = "by";
 		options->trace.has_kind = true;
-		if (!ct_stats_kind_parse(argument, &options->trace.kind))
-			argp_error(state,
-				   "\"%s\" is not a table; expected component, event or thread",
-				   argument);
+		if (!ct_stats_kind_parse(argument, &options->trace.kind)) {
+			options->trace.kind = CT_TALLY_NAME;
+			options->trace.by = argument;
+		}
 		return 0;
 	case OPTION_SORT:
 		options->trace_option = "sort";
+		options->trace.has_sort = true;
 		if (!ct_stats_sort_parse(argument, &options->trace.sort))
 			argp_error(
 				state,
-				"cannot sort by \"%s\"; expected events, bytes, name, total, median, p95, p99 or max",
+				"cannot sort by \"%s\"; expected events, bytes, name, total, median, p95, p99, max or self",
 				argument);
 		return 0;
 	case OPTION_LIMIT:
@@ -251,9 +252,12 @@ int cmd_stats(int argc, char **argv)
 		{ "watch", OPTION_WATCH, "SECONDS", OPTION_ARG_OPTIONAL,
 		  "Repeat each second, or at this interval, with rates", 1 },
 		{ NULL, 0, NULL, 0, "Of traces:", 3 },
-		{ "by", OPTION_BY, "TABLE", 0, "Only this table: component, event or thread", 3 },
+		{ "by", OPTION_BY, "TABLE", 0,
+		  "Only this table: component, event, thread; or an argument of a catalogue, as program, paragraph or file: the spans that it names, or else"
+		  " operations by its value",
+		  3 },
 		{ "sort", OPTION_SORT, "COLUMN", 0,
-		  "events (the default), bytes, name, total, median, p95, p99 or max", 3 },
+		  "events (the default), bytes, name, total, median, p95, p99, max or self; of arguments total is the default", 3 },
 		{ "limit", OPTION_LIMIT, "N", 0, "At most N rows in each table", 3 },
 		{ 0 },
 	};

@@ -55,6 +55,9 @@ struct ct_read_event {
 	uint32_t depth; /* open spans of its thread around it */
 	/* of duration_ns, what no span of its thread within took; set if that is */
 	uint64_t self_ns;
+	/* The event that began the span that this one ends, if its catalogue names the span and the
+	 * reader infers ends; or NULL.  It has no names of the trace's own. */
+	const struct ct_read_event *begun;
 	/* The event itself reports the whole span: it has the role of a duration, and the span began
 	 * that long before it. */
 	bool is_whole;

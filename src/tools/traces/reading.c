@@ -534,6 +534,7 @@ static bool reading_step(void *user)
 bool reading_open_empty(struct reading *reading)
 {
 	struct ct_reader_options options = { .has_pairs = reading->has_pairs,
+					     .has_inferred = reading->has_inferred,
 					     .pairs_are_shown = reading->pairs_are_shown,
 					     .report = reading_report,
 					     .step = reading_step,

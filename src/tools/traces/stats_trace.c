@@ -22,9 +22,9 @@
 #define P95 950u
 #define P99 990u
 
-static const char *const kind_words[CT_TALLY_KINDS] = { "component", "event", "thread" };
+static const char *const kind_words[CT_TALLY_NAME] = { "component", "event", "thread" };
 static const char *const sort_words[] = { "events", "bytes", "name", "total",
-					  "median", "p95",   "p99",  "max" };
+					  "median", "p95",   "p99",  "max", "self" };
 
 bool ct_stats_kind_parse(const char *word, enum ct_tally_kind *out_kind)
 {
@@ -70,6 +70,8 @@ static uint64_t row_weight(const struct ct_tally_row *row, enum stats_sort sort)
 		return spans != NULL ? ct_histogram_at(spans, P99) : 0;
 	case STATS_BY_MAX:
 		return spans != NULL ? spans->most : 0;
+	case STATS_BY_SELF:
+		return row->self_ns;
 	case STATS_BY_NAME:
 		return 0;
 	default:
@@ -96,6 +98,8 @@ static int row_compare_name(const struct ct_tally_row *a, const struct ct_tally_
 {
 	int order = compare_texts(a->component, b->component);
 
+	if (order == 0)
+		order = compare_texts(a->name, b->name);
 	if (order == 0)
 		order = compare_texts(a->program, b->program);
 	if (order == 0)
@@ -218,7 +222,7 @@ static void add_row(struct ct_buf *out, const struct ct_tally *tally,
 static bool print_table(const struct stats_trace *stats, const struct ct_tally *tally,
 			enum ct_tally_kind kind)
 {
-	static const char *const titles[CT_TALLY_KINDS] = { "COMPONENT", "EVENT", "THREAD" };
+	static const char *const titles[CT_TALLY_NAME] = { "COMPONENT", "EVENT", "THREAD" };
 	const struct ct_tally_table *table = &tally->tables[kind];
 	struct ranked *ranked = rows_rank(table, stats->sort);
 	size_t count = stats->limit != 0 && stats->limit < table->count ? (size_t)stats->limit
@@ -249,6 +253,173 @@ static bool print_table(const struct stats_trace *stats, const struct ct_tally *
 	ok = !out.failed;
 	fwrite(out.data, 1, out.size, stdout);
 	ct_buf_fini(&out);
+	free(ranked);
+	return ok;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Names, for people
+ */
+
+struct names_table {
+	const struct stats_trace *stats;
+	const struct ranked *ranked;
+	size_t count;
+	bool has_operations; /* the rows that are operations, or else those that are spans */
+	int width;           /* of the names */
+	int operation_width;
+};
+
+static bool names_row_is_in(const struct names_table *table, const struct ct_tally_row *row)
+{
+	return !row_is_beyond(row) && row->is_operation == table->has_operations;
+}
+
+static int text_columns(const char *text)
+{
+	return ct_tool_print(NULL, text, strlen(text));
+}
+
+static int least_width(int width, int columns)
+{
+	return columns > width ? (columns < WIDEST_NAME ? columns : WIDEST_NAME) : width;
+}
+
+/* Pads a text whose characters may take other columns than bytes. */
+static void add_padded(struct ct_buf *out, const char *text, int width)
+{
+	struct ct_buf escaped;
+	int columns;
+
+	ct_buf_init(&escaped);
+	ct_escape_add(&escaped, text, strlen(text));
+	columns = text_columns(ct_buf_text(&escaped));
+	ct_buf_add_format(out, "%s%*s", ct_buf_text(&escaped),
+			  width > columns ? width - columns : 0, "");
+	ct_buf_fini(&escaped);
+}
+
+static void add_names_title(struct ct_buf *out, const struct names_table *table)
+{
+	char title[64];
+	size_t size = 0;
+
+	for (const char *at = table->stats->by; *at != '\0' && size < sizeof title - 1; at++)
+		title[size++] = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
+	title[size] = '\0';
+	ct_buf_add_char(out, '\n');
+	add_padded(out, title, table->width);
+	if (table->has_operations)
+		ct_buf_add_format(out, "  %-*s", table->operation_width, "OPERATION");
+	ct_buf_add_format(out, "  %10s%s%s\n", "COUNT",
+			  table->has_operations ? "         BYTES     TOTAL" : "     TOTAL      SELF",
+			  table->has_operations ? "    MEDIAN       P95   SLOWEST  STATUSES"
+						: "    MEDIAN       P95   SLOWEST");
+}
+
+static void add_statuses(struct ct_buf *out, const struct ct_tally_row *row)
+{
+	ct_buf_add_text(out, row->status_count > 0 ? "  " : "");
+	for (unsigned i = 0; i < row->status_count; i++) {
+		ct_buf_add_text(out, i > 0 ? " " : "");
+		ct_escape_add(out, row->statuses[i].text, strlen(row->statuses[i].text));
+		ct_buf_add_format(out, ":%" PRIu64, row->statuses[i].count);
+	}
+	if (row->statuses_beyond > 0)
+		ct_buf_add_format(out, " others:%" PRIu64, row->statuses_beyond);
+}
+
+static void add_names_row(struct ct_buf *out, const struct names_table *table,
+			  const struct ct_tally_row *row)
+{
+	const struct ct_histogram *spans = row->spans;
+
+	add_padded(out, row->name, table->width);
+	if (table->has_operations) {
+		ct_buf_add_text(out, "  ");
+		add_padded(out, row->mnemonic != NULL ? row->mnemonic : "", table->operation_width);
+	}
+	ct_buf_add_format(out, "  %10" PRIu64, row->events);
+	if (table->has_operations)
+		ct_buf_add_format(out, "  %12" PRIu64, row->moved);
+	if (spans != NULL) {
+		add_duration(out, spans->total);
+		if (!table->has_operations)
+			add_duration(out, row->self_ns);
+		add_duration(out, ct_histogram_at(spans, MEDIAN));
+		add_duration(out, ct_histogram_at(spans, P95));
+		add_duration(out, spans->most);
+	} else if (row->status_count > 0) {
+		ct_buf_add_format(out, "%40s", "");
+	}
+	add_statuses(out, row);
+	ct_buf_add_char(out, '\n');
+}
+
+static bool print_names_of(struct names_table *table)
+{
+	uint64_t shown = 0, limit = table->stats->limit, more = 0;
+	bool is_inferred = false, ok;
+	struct ct_buf out;
+
+	table->width = text_columns(table->stats->by);
+	table->operation_width = (int)strlen("OPERATION");
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ct_tally_row *row = table->ranked[i].row;
+
+		if (!names_row_is_in(table, row))
+			continue;
+		table->width = least_width(table->width, text_columns(row->name));
+		if (row->mnemonic != NULL)
+			table->operation_width =
+				least_width(table->operation_width, text_columns(row->mnemonic));
+		shown++;
+	}
+	if (shown == 0)
+		return true;
+	ct_buf_init(&out);
+	add_names_title(&out, table);
+	shown = 0;
+	for (size_t i = 0; i < table->count; i++) {
+		const struct ct_tally_row *row = table->ranked[i].row;
+
+		if (!names_row_is_in(table, row))
+			continue;
+		if (limit != 0 && shown == limit) {
+			more++;
+			continue;
+		}
+		add_names_row(&out, table, row);
+		is_inferred |= row->is_inferred;
+		shown++;
+	}
+	if (more > 0)
+		ct_buf_add_format(&out, "(%" PRIu64 " more)\n", more);
+	if (is_inferred)
+		ct_buf_add_text(&out,
+				"(inferred: no event reports some of these ends)\n");
+	ok = !out.failed;
+	fwrite(out.data, 1, out.size, stdout);
+	ct_buf_fini(&out);
+	return ok;
+}
+
+static bool names_print(const struct stats_trace *stats, const struct ct_tally *tally)
+{
+	const struct ct_tally_table *rows = &tally->tables[CT_TALLY_NAME];
+	struct ranked *ranked = rows_rank(rows, stats->sort);
+	struct names_table table = { .stats = stats, .ranked = ranked, .count = rows->count };
+	bool ok;
+
+	if (ranked == NULL)
+		return false;
+	if (rows->count == 0)
+		printf("\nno event has a value of \"%s\"\n", stats->by);
+	ok = print_names_of(&table);
+	table.has_operations = true;
+	ok = print_names_of(&table) && ok;
+	if (rows->beyond > 0)
+		printf("(others: %" PRIu64 ")\n", rows->beyond);
 	free(ranked);
 	return ok;
 }
@@ -288,7 +459,9 @@ static bool stats_print_text(const struct stats_trace *stats, const struct ct_ta
 {
 	bool ok = table_print_head(tally, totals);
 
-	for (unsigned kind = 0; kind < CT_TALLY_KINDS && ok; kind++)
+	if (stats->kind == CT_TALLY_NAME)
+		return ok && names_print(stats, tally);
+	for (unsigned kind = 0; kind < CT_TALLY_NAME && ok; kind++)
 		if (!stats->has_kind || stats->kind == kind)
 			ok = print_table(stats, tally, (enum ct_tally_kind)kind);
 	return ok;
@@ -329,11 +502,36 @@ static json_t *json_levels(const struct ct_tally_row *row)
 	return object;
 }
 
+static json_t *json_name(json_t *object, const struct ct_tally_row *row)
+{
+	json_t *statuses = json_object();
+
+	(void)json_object_set_new(object, "name", ct_json_string(row->name));
+	(void)json_object_set_new(object, "by", ct_json_string(row->what));
+	(void)json_object_set_new(object, "component", ct_json_string(row->component));
+	add_number(object, "event", row->event_id);
+	(void)json_object_set_new(object, "mnemonic", ct_json_string(row->mnemonic));
+	(void)json_object_set_new(object, "operation", json_boolean(row->is_operation));
+	(void)json_object_set_new(object, "inferred", json_boolean(row->is_inferred));
+	add_number(object, "count", row->events);
+	add_number(object, "bytes", row->moved);
+	add_number(object, "self_ns", row->self_ns);
+	add_json_spans(object, row->spans);
+	for (unsigned i = 0; i < row->status_count; i++)
+		(void)json_object_set_new(statuses, row->statuses[i].text,
+					  ct_json_number(row->statuses[i].count));
+	(void)json_object_set_new(object, "statuses", statuses);
+	add_number(object, "other_statuses", row->statuses_beyond);
+	return object;
+}
+
 static json_t *json_row(const struct ct_tally *tally, const struct ct_tally_row *row,
 			enum ct_tally_kind kind)
 {
 	json_t *object = json_object();
 
+	if (kind == CT_TALLY_NAME)
+		return json_name(object, row);
 	if (kind == CT_TALLY_THREAD) {
 		(void)json_object_set_new(object, "host", ct_json_string(row->host));
 		(void)json_object_set_new(object, "program", ct_json_string(row->program));
@@ -359,7 +557,8 @@ static json_t *json_row(const struct ct_tally *tally, const struct ct_tally_row 
 static bool add_json_table(const struct stats_trace *stats, json_t *document,
 			   const struct ct_tally *tally, enum ct_tally_kind kind)
 {
-	static const char *const names[CT_TALLY_KINDS] = { "components", "events", "threads" };
+	static const char *const names[CT_TALLY_KINDS] = { "components", "events", "threads",
+							   "names" };
 	const struct ct_tally_table *table = &tally->tables[kind];
 	struct ranked *ranked = rows_rank(table, stats->sort);
 	json_t *rows = json_array();
@@ -385,7 +584,7 @@ static bool stats_print_json(const struct stats_trace *stats, const struct ct_ta
 	add_number(document, "lost", totals->discarded);
 	add_number(document, "damages", totals->damages);
 	for (unsigned kind = 0; kind < CT_TALLY_KINDS && ok; kind++)
-		if (!stats->has_kind || stats->kind == kind)
+		if (stats->has_kind ? stats->kind == kind : kind != CT_TALLY_NAME)
 			ok = add_json_table(stats, document, tally, (enum ct_tally_kind)kind);
 	return ct_json_print(document, stdout) && ok;
 }
@@ -404,9 +603,21 @@ int ct_stats_trace(struct stats_trace *stats)
 
 	stats->reading.shows_progress = true;
 	stats->reading.has_pairs = true;
+	stats->reading.has_inferred = true;
 	if (!reading_open(&stats->reading))
 		return reading_end(&stats->reading, 0);
+	if (stats->by != NULL && !ct_tally_by_is_known(stats->reading.catalog, stats->by)) {
+		fprintf(stderr,
+			"ctrace stats: --by: \"%s\" is no table, and no argument in a catalogue; expected component, event, thread or an argument\n",
+			stats->by);
+		reading_close(&stats->reading);
+		return CMD_USAGE;
+	}
+	if (stats->by != NULL && !stats->has_sort)
+		stats->sort = STATS_BY_TOTAL;
 	ct_tally_init(&tally);
+	if (stats->by != NULL)
+		ct_tally_want_names(&tally, stats->by);
 	while ((event = ct_reader_next(stats->reading.reader)) != NULL)
 		ct_tally_add(&tally, event);
 	events = tally.events;

@@ -19,17 +19,20 @@ enum stats_sort {
 	STATS_BY_MEDIAN,
 	STATS_BY_P95,
 	STATS_BY_P99,
-	STATS_BY_MAX
+	STATS_BY_MAX,
+	STATS_BY_SELF
 };
 struct stats_trace {
 	struct reading reading;
 	bool has_kind; /* --by was given: only that table */
 	enum ct_tally_kind kind;
+	const char *by; /* of CT_TALLY_NAME: the argument */
+	bool has_sort;  /* --sort was given */
 	enum stats_sort sort;
 	uint64_t limit; /* rows a table; 0: all */
 	bool is_json;
 };
-/* The words of --by and --sort; false: it is none. */
+/* The words of --by and --sort; false: it is none.  Any other word of --by is an argument's name. */
 bool ct_stats_kind_parse(const char *word, enum ct_tally_kind *out_kind);
 bool ct_stats_sort_parse(const char *word, enum stats_sort *out_sort);
 /* Reads, prints, and gives the exit status. */

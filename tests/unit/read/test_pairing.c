@@ -339,6 +339,8 @@ static void until_the_span_around_ends(void **state)
 	note_of(p, RETURN, "Q", "Q", 130);
 	expect(p, 3, 10, 2);
 	assert_int_equal(p->event.self_ns, 1);
+	assert_int_equal(p->event.begun->traced.time_ns, 120);
+	assert_memory_equal(p->event.begun->traced.items[1].data, "Q", 1);
 	expect_inferred(p, "recursion", 5, 130, 8, 8, 4);
 	expect_inferred(p, "x", 4, 130, 9, 1, 3);
 	expect_no_more(p);
@@ -394,6 +396,7 @@ static void until_an_event_that_ends_all(void **state)
 	expect_no_more(p);
 	note(p, EXIT, 1, 130);
 	expect(p, 2, 29, 1);
+	assert_null(p->event.begun);
 	note(p, STOP, 1, 140);
 	expect(p, 0, NONE, 0);
 	expect_inferred(p, "P", 1, 140, 40, 11, 0);
