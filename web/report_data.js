@@ -92,35 +92,60 @@ const ReportData = (() => {
 		return places;
 	}
 
-	/* A span has a row where it begins or where it ends, or both; one that does not end is open to the last event. */
+	const END = 1,
+		INFERRED = 2,
+		WHOLE = 3;
+
+	/* A span has a row where it begins or where it ends, or both; one that does not end is open to the last event.  One whose end is inferred has as
+	   its last row the one before it ended; one that an event reports as a whole has that row alone. */
 	function readSpans(bytes, count, x) {
 		const reader = new Reader(bytes);
-		const spans = { start: [], end: [], first: [], last: [], depth: [], ofRow: new Uint32Array(count) };
+		const spans = { start: [], end: [], first: [], last: [], depth: [], kind: [], ofRow: new Uint32Array(count) };
 		const open = new Map();
 		let row = 0,
 			id = 0;
 		while (!reader.isAtEnd) {
 			const head = reader.number();
-			row += Math.floor(head / 2);
+			const kind = head % 4;
+			row += Math.floor(head / 4);
 			id += reader.difference();
 			const depth = reader.number();
-			if (head % 2 === 0) {
+			if (kind === 0) {
 				open.set(id, spans.start.length);
 				spans.ofRow[row] = spans.start.push(x[row]);
 				spans.end.push(Infinity);
 				spans.first.push(row);
 				spans.last.push(-1);
 				spans.depth.push(depth);
+				spans.kind.push(END);
 				continue;
 			}
 			const duration = reader.number() - 1;
 			let span = open.get(id);
 			open.delete(id);
+			if (kind === INFERRED) {
+				if (span === undefined) continue;
+				spans.end[span] = spans.start[span] + duration;
+				spans.last[span] = Math.max(row - 1, spans.first[span]);
+				spans.kind[span] = INFERRED;
+				continue;
+			}
+			if (kind === WHOLE) {
+				span = spans.start.push(Math.max(x[row] - duration, 0)) - 1;
+				spans.end.push(x[row]);
+				spans.first.push(row);
+				spans.last.push(row);
+				spans.depth.push(depth);
+				spans.kind.push(WHOLE);
+				spans.ofRow[row] = span + 1;
+				continue;
+			}
 			if (span === undefined) {
 				if (duration < 0) continue;
 				span = spans.start.push(x[row] - duration) - 1;
 				spans.first.push(-1);
 				spans.depth.push(depth);
+				spans.kind.push(END);
 			}
 			spans.ofRow[row] = span + 1;
 			spans.end[span] = x[row];
@@ -134,6 +159,7 @@ const ReportData = (() => {
 			first: Int32Array.from(spans.first),
 			last: Int32Array.from(spans.last),
 			depth: Uint16Array.from(spans.depth),
+			kind: Uint8Array.from(spans.kind),
 			ofRow: spans.ofRow /* span + 1; 0: none */,
 		};
 	}
@@ -232,5 +258,5 @@ const ReportData = (() => {
 		return { item, isCut: depth > 0, fields };
 	}
 
-	return { load, itemsOf, sizeOf, recordsOf };
+	return { INFERRED, WHOLE, load, itemsOf, sizeOf, recordsOf };
 })();

@@ -60,6 +60,8 @@ const ReportDetail = (() => {
 				span = spans.ofRow[row] - 1;
 			if (span < 0) return "";
 			const took = duration(spans.end[span] - spans.start[span]);
+			if (spans.kind[span] === ReportData.WHOLE) return "took " + took;
+			if (this.app.spans.isInferred(span)) return "entry, took " + took + "; its end is inferred: no event reports it";
 			if (spans.first[span] === row) return spans.last[span] < 0 ? "entry; has not ended" : "entry, took " + took;
 			return "exit, after " + took + (spans.first[span] < 0 ? "; its entry is not here" : "");
 		}
@@ -75,7 +77,7 @@ const ReportDetail = (() => {
 			];
 			if (span >= 0) {
 				const other = spans.first[span] === row ? spans.last[span] : spans.first[span];
-				if (other >= 0)
+				if (other >= 0 && other !== row && !this.app.spans.isInferred(span))
 					list.push([spans.first[span] === row ? "To its exit" : "To its entry", () => this.app.select(other, "detail")]);
 				list.push(["Zoom to span", () => this.app.timeline.zoomToSelected()]);
 			}

@@ -18,6 +18,7 @@ const ReportModel = (() => {
 		COMP5S = 6,
 		COMPXS = 7;
 	const BLOCK = 32; /* events between two sums of a lane */
+	const ITEM_LANES = 64; /* lanes of things that events are operations on; those of further ones stay with their threads */
 	const SLICE_MS = 12; /* of work between two frames */
 
 	/* ---- texts */
@@ -431,15 +432,27 @@ const ReportModel = (() => {
 
 		/* ---- tracks: groups of lanes.  A lane has the shown events of one thread (of one component of it), and its spans by depth. */
 
-		tracks(byThread) {
+		/* itemOf(row): what the event is an operation on, as a file; "": nothing.  Each such thing has a lane beside the threads of its process. */
+		tracks(byThread, itemOf) {
 			const data = this.data,
-				threadCount = data.about.threads.length;
-			const keyOf = byThread ? row => data.threads[row] : row => this.componentOf(row) * threadCount + data.threads[row];
+				threadCount = data.about.threads.length,
+				items = new Map();
+			const keyOfThread = byThread ? row => data.threads[row] : row => this.componentOf(row) * threadCount + data.threads[row];
+			const keyOf = row => {
+				const item = itemOf(row);
+				if (item === "") return keyOfThread(row);
+				const key = (byThread ? data.about.threads[data.threads[row]][0] : this.componentOf(row)) + " " + item;
+				if (!items.has(key) && items.size >= ITEM_LANES) return keyOfThread(row);
+				items.set(key, item);
+				return key;
+			};
+			this.laneKeyOf = keyOf;
 			const lanes = this.lanesOf(keyOf);
 			const groups = new Map();
 			for (const lane of lanes) {
-				lane.label = "thread " + this.threadName(lane.thread);
-				lane.detail = byThread || data.about.origins.length === 1 ? "" : this.processName(this.originOf(lane.thread));
+				lane.item = items.get(lane.key) || "";
+				lane.label = lane.item || "thread " + this.threadName(lane.thread);
+				lane.detail = lane.item !== "" || byThread || data.about.origins.length === 1 ? "" : this.processName(this.originOf(lane.thread));
 				const number = byThread ? data.about.threads[lane.thread][0] : lane.component;
 				if (!groups.has(number)) {
 					const name = byThread ? this.processName(data.about.origins[number]) : this.componentNames[number];
@@ -453,7 +466,7 @@ const ReportModel = (() => {
 			/* Who traces first is on top: callers stand above what they call. */
 			for (const group of groups.values()) group.first = Math.min(...group.lanes.map(lane => lane.rows[0]));
 			const list = [...groups.values()].sort((a, b) => a.first - b.first);
-			for (const group of list) group.lanes.sort((a, b) => compare(a.detail, b.detail) || compare(a.label, b.label));
+			for (const group of list) group.lanes.sort((a, b) => (a.item !== "") - (b.item !== "") || compare(a.detail, b.detail) || compare(a.label, b.label));
 			return list;
 		}
 		lanesOf(keyOf) {
@@ -466,7 +479,7 @@ const ReportModel = (() => {
 				let lane = lanes.get(key);
 				if (lane === undefined) {
 					const row = this.rowAt(i);
-					lane = list.push({ component: this.componentOf(row), thread: this.data.threads[row], size: 0 }) - 1;
+					lane = list.push({ key, component: this.componentOf(row), thread: this.data.threads[row], size: 0 }) - 1;
 					lanes.set(key, lane);
 				}
 				of[i] = lane;
@@ -507,9 +520,10 @@ const ReportModel = (() => {
 				let row = spans.first[span];
 				if (row < 0 || (!all && !this.isShown(row))) row = spans.last[span];
 				if (row < 0 || (!all && !this.isShown(row))) continue;
-				const depths = list[lanes.get(keyOf(row))].depths;
-				if (!depths.has(spans.depth[span])) depths.set(spans.depth[span], []);
-				depths.get(spans.depth[span]).push(span);
+				const lane = list[lanes.get(keyOf(row))],
+					depth = typeof lane.key === "string" ? 0 : spans.depth[span]; /* on a thing, one after the other */
+				if (!lane.depths.has(depth)) lane.depths.set(depth, []);
+				lane.depths.get(depth).push(span);
 			}
 			for (const lane of list) {
 				lane.depths = [...lane.depths.entries()].sort((a, b) => a[0] - b[0]).map(([, found]) => this.depthOf(found));

@@ -299,8 +299,14 @@ const ReportPanels = (() => {
 								"button",
 								{ type: "button", title: "Show the slowest of them", onclick: () => this.app.goToSpan(sum.slowest) },
 								this.patch(sum.number),
-								sum.name
+								sum.name + (sum.isInferred ? " (inferred)" : "")
 							),
+					},
+					{
+						title: "Kind",
+						value: sum => sum.what,
+						cell: sum => sum.what,
+						hint: "what the catalogue calls it, as a paragraph; an operation is reported by one event",
 					},
 					number(
 						"Count",
@@ -314,7 +320,7 @@ const ReportPanels = (() => {
 					time("p99", "p99"),
 					time("Longest", "longest"),
 				],
-				{ sort: 2, limit: TALLY_SHOWN, empty: NO_SPANS, caption: "Sums of spans by name" }
+				{ sort: 3, limit: TALLY_SHOWN, empty: NO_SPANS, caption: "Sums of spans by name" }
 			);
 		}
 		/* The colour that spans of a name have in the timeline. */
@@ -378,7 +384,8 @@ const ReportPanels = (() => {
 				(whole > 0 ? (100 * node.total) / whole : 0).toFixed(1) +
 				" %, " +
 				grouped(node.count) +
-				(node.count === 1 ? " span" : " spans");
+				(node.count === 1 ? " span" : " spans") +
+				(node.isInferred ? ", with ends that are inferred" : "");
 			const box = make(
 				"button",
 				{

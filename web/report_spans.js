@@ -9,10 +9,12 @@
  */
 const ReportSpans = (() => {
 	const { TEXT, UTF8 } = ReportModel;
+	const { INFERRED, WHOLE } = ReportData;
 	const WORDS = 64, /* different words of a key item; with more of them the item is left out */
 		WORD_SIZE = 64;
 
-	/* list: { full: "WEB.REQUEST /login", short: "/login" }; of: the number of each span's name */
+	/* list: { full: "WEB.REQUEST /login", short: "/login" }; of: the number of each span's name.  A name that the catalogue gives is
+	   { full: "INIT of PAYROLL", short: "INIT", what: "paragraph" }; that of an operation, which one event reports, has also { item: "CUSTFILE" }. */
 	function nameSpans(model) {
 		const spans = model.data.spans,
 			words = spans.first.length > 0 ? readWords(model) : null;
@@ -20,8 +22,17 @@ const ReportSpans = (() => {
 			of = new Uint32Array(spans.count),
 			numbers = new Map();
 		for (let span = 0; span < spans.count; span++) {
-			const kind = model.kindOf(model.rowOfSpan(span)),
-				word = words.get(span);
+			const row = model.rowOfSpan(span),
+				kind = model.kindOf(row),
+				parts = spans.first[span] >= 0 ? partsOf(model, row, kind) : [];
+			if (parts.length > 0) {
+				const isWhole = spans.kind[span] === WHOLE;
+				const key = kind.component + " " + kind.id + "\0" + parts.join("\0");
+				if (!numbers.has(key)) numbers.set(key, list.push(nameOfParts(kind, parts, isWhole)) - 1);
+				of[span] = numbers.get(key);
+				continue;
+			}
+			const word = words.get(span);
 			const key = kind.component + " " + kind.id + " " + word;
 			if (!numbers.has(key)) {
 				const isOnly = model.data.about.components[kind.component].entries === 1;
@@ -33,6 +44,26 @@ const ReportSpans = (() => {
 		return { list, of };
 	}
 
+	/* The values that the catalogue names the span by: its name, and what that is part of. */
+	function partsOf(model, row, kind) {
+		if (!kind.type || kind.type.span.length === 0) return [];
+		const items = ReportData.itemsOf(model.data, row) || [];
+		return kind.type.span
+			.filter(index => items[index])
+			.map(index =>
+				model
+					.valueOf(items[index], kind.type.arguments[index])
+					.replace(/^"|"$/g, "")
+					.trimEnd()
+			)
+			.filter(part => part !== "");
+	}
+	function nameOfParts(kind, parts, isWhole) {
+		const what = ReportModel.plain(kind.type.arguments[kind.type.span[0]].name),
+			before = isWhole ? kind.name + " " : "";
+		return { full: before + parts.join(" of "), short: before + parts[0], what: isWhole ? "operation" : what, item: isWhole ? parts.join(" of ") : "" };
+	}
+
 	function readWords(model) {
 		const spans = model.data.spans,
 			of = new Map(),
@@ -41,7 +72,7 @@ const ReportSpans = (() => {
 		for (let span = 0; span < spans.count; span++) {
 			const row = spans.first[span],
 				kind = row >= 0 ? model.kindOf(row) : null;
-			if (!kind || !kind.type) continue;
+			if (!kind || !kind.type || kind.type.span.length > 0) continue;
 			if (!keysOf.has(kind)) keysOf.set(kind, keysOfKind(kind));
 			const word = keysOf.get(kind).length > 0 ? wordOf(model, row, kind, keysOf.get(kind)) : "";
 			if (word === "") continue;
@@ -80,11 +111,11 @@ const ReportSpans = (() => {
 		for (let span = 0; span < spans.count; span++) {
 			const first = spans.first[span],
 				last = spans.last[span];
-			if (first < 0 || last < 0 || threads[first] !== threads[last]) continue;
+			if (first < 0 || last < 0 || (spans.kind[span] !== INFERRED && threads[first] !== threads[last])) continue;
 			if (!stacks.has(threads[first])) stacks.set(threads[first], []);
 			const stack = stacks.get(threads[first]);
 			while (stack.length > 0 && spans.last[stack[stack.length - 1]] < first) stack.pop();
-			for (let i = stack.length - 1; i >= 0 && parents[span] < 0; i--) if (spans.last[stack[i]] > last) parents[span] = stack[i];
+			for (let i = stack.length - 1; i >= 0 && parents[span] < 0; i--) if (spans.last[stack[i]] >= last) parents[span] = stack[i];
 			stack.push(span);
 		}
 		return parents;
@@ -95,6 +126,21 @@ const ReportSpans = (() => {
 			this.model = model;
 			this.names = nameSpans(model);
 			this.parents = findParents(model);
+		}
+		isInferred(span) {
+			return this.model.data.spans.kind[span] === INFERRED;
+		}
+		/* The thing that an event of this row is an operation on, "CUSTFILE"; "": none. */
+		itemOf(row) {
+			const spans = this.model.data.spans,
+				span = spans.ofRow[row] - 1;
+			return span >= 0 && spans.kind[span] === WHOLE ? this.names.list[this.names.of[span]].item || "" : "";
+		}
+		/* "1.23ms", and that its end is inferred; "open" */
+		tookText(span) {
+			const { start, end, last } = this.model.data.spans;
+			if (last[span] < 0) return "open";
+			return ReportModel.duration(end[span] - start[span]) + (this.isInferred(span) ? " (inferred)" : "");
 		}
 		fullName(span) {
 			return this.names.list[this.names.of[span]].full;
@@ -131,11 +177,14 @@ const ReportSpans = (() => {
 				spans = this.model.data.spans;
 			this.each(stretch, (span, time) => {
 				const number = this.names.of[span];
-				if (!found.has(number))
-					found.set(number, { number, name: this.names.list[number].full, total: 0, self: 0, times: [], slowest: span });
+				if (!found.has(number)) {
+					const { full, what = "" } = this.names.list[number];
+					found.set(number, { number, name: full, what, isInferred: false, total: 0, self: 0, times: [], slowest: span });
+				}
 				const sum = found.get(number),
 					took = spans.end[span] - spans.start[span];
 				sum.total += time;
+				sum.isInferred = sum.isInferred || this.isInferred(span);
 				sum.self += Math.max(time - within[span], 0);
 				sum.times.push(took);
 				if (took > spans.end[sum.slowest] - spans.start[sum.slowest]) sum.slowest = span;
@@ -148,7 +197,7 @@ const ReportSpans = (() => {
 		}
 		/* The stacks of all threads, those of the same names as one: { number, total, count, within: Map } */
 		flame(stretch) {
-			const node = number => ({ number, total: 0, count: 0, within: new Map() });
+			const node = number => ({ number, total: 0, count: 0, isInferred: false, within: new Map() });
 			const root = node(-1),
 				nodes = new Map();
 			this.each(stretch, (span, time) => {
@@ -160,6 +209,7 @@ const ReportSpans = (() => {
 				const found = around.within.get(number);
 				found.total += time;
 				found.count++;
+				found.isInferred = found.isInferred || this.isInferred(span);
 				nodes.set(span, found);
 			});
 			for (const found of root.within.values()) {

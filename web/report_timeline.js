@@ -83,7 +83,7 @@ const ReportTimeline = (() => {
 			this.invalidate();
 		}
 		rebuild() {
-			this.groups = this.model.tracks(this.byThread);
+			this.groups = this.model.tracks(this.byThread, row => this.app.spans.itemOf(row));
 			this.layOut();
 		}
 		/* Where there is room to spare, events get more of it. */
@@ -428,8 +428,7 @@ const ReportTimeline = (() => {
 		}
 		/* As much of it as there is room for; its own part of the name goes before its component. */
 		drawSpanText(span, x, y, room) {
-			const spans = this.model.data.spans,
-				took = "  " + (spans.last[span] < 0 ? "open" : duration(spans.end[span] - spans.start[span]));
+			const took = "  " + this.app.spans.tookText(span);
 			const full = this.app.spans.fullName(span),
 				short = this.app.spans.shortName(span);
 			this.context.font = "11px system-ui, sans-serif";
@@ -509,14 +508,8 @@ const ReportTimeline = (() => {
 		/* Round the selected event, in its lane. */
 		drawMark(pixel) {
 			const context = this.context,
-				data = this.model.data,
-				row = this.app.selected;
-			const line = this.lines.find(
-				found =>
-					found.lane &&
-					found.lane.thread === data.threads[row] &&
-					(this.byThread || found.lane.component === this.model.componentOf(row))
-			);
+				key = this.model.laneKeyOf(this.app.selected);
+			const line = this.lines.find(found => found.lane && found.lane.key === key);
 			if (!line) return;
 			const y = AXIS + line.y - this.scroller.scrollTop + this.strip / 2;
 			context.beginPath();
@@ -663,9 +656,10 @@ const ReportTimeline = (() => {
 				);
 				lines.push(model.clock(model.data.time[hit.row]) + "   " + model.threadFullName(model.data.threads[hit.row]));
 				if (hit.kind === "span") {
-					const spans = model.data.spans;
 					lines.push(
-						spans.last[hit.span] < 0 ? "has not ended" : "took " + duration(spans.end[hit.span] - spans.start[hit.span])
+						model.data.spans.last[hit.span] < 0
+							? "has not ended"
+							: "took " + this.app.spans.tookText(hit.span).replace("inferred", "its end is inferred")
 					);
 				}
 				const data = model.line(hit.row, 160);
@@ -889,7 +883,8 @@ const ReportTimeline = (() => {
 		/* The lane of a row that was selected elsewhere comes into sight. */
 		showRow(row) {
 			const data = this.model.data;
-			const isLane = lane => lane.thread === data.threads[row] && (this.byThread || lane.component === this.model.componentOf(row));
+			const key = this.model.laneKeyOf(row),
+				isLane = lane => lane.key === key;
 			const group = this.groups.find(found => found.lanes.some(isLane));
 			if (group && this.folded.delete(group.key)) this.layOut();
 			const index = this.lines.findIndex(line => line.lane && isLane(line.lane));

@@ -50,7 +50,11 @@ static void print_subject(const struct diff *diff, const struct ct_tally_change 
 	if (row->name != NULL) {
 		ct_buf_init(&name);
 		ct_tally_add_name(&name, row);
-		printf("%s ", row->what);
+		if (row->is_operation)
+			ct_tool_print(stdout, row->component, strlen(row->component));
+		else
+			fputs(row->what, stdout);
+		putchar(' ');
 		ct_tool_print(stdout, ct_buf_text(&name), name.size);
 		ct_buf_fini(&name);
 		return;

@@ -152,11 +152,12 @@ static bool events_count_older(struct verb *verb)
 {
 	struct reading *reading = &verb->reading;
 	uint64_t limit = verb->options.limit != 0 ? verb->options.limit : CT_REPORT_LIMIT;
+	const struct ct_read_event *event;
 	uint64_t count = 0;
 
 	reading_look(reading);
-	while (ct_reader_next(reading->reader) != NULL)
-		count++;
+	while ((event = ct_reader_next(reading->reader)) != NULL)
+		count += !event->is_inferred;
 	verb->passed = count > limit ? count - limit : 0;
 	return reading_again(reading, 0);
 }
@@ -171,8 +172,9 @@ static bool report_convert(struct verb *verb, struct ct_report_counts *counts)
 		return output_close(verb, false);
 	if (verb->passed > 0)
 		ct_report_pass(verb->report);
-	for (uint64_t i = 0; i < verb->passed && ct_reader_next(verb->reading.reader) != NULL; i++)
-		;
+	for (uint64_t i = 0; i < verb->passed; i += !event->is_inferred)
+		if ((event = ct_reader_next(verb->reading.reader)) == NULL)
+			break;
 	while ((event = ct_reader_next(verb->reading.reader)) != NULL &&
 	       ct_report_add(verb->report, event))
 		;

@@ -9,6 +9,7 @@
  *     "components": [{"name", "description", "entries"}]
  *                   entries: how many of its events begin spans
  *     "types":      [{"mnemonic", "description", "pairing", "pair", "is_exception",
+ *                     "span": [index of an argument that names the span, ...],
  *                     "arguments": [{"name", "description", "print", ...}]}]
  *     "named":      [{"mnemonic", "items": [name, ...]}]
  *                   names that a trace itself has
@@ -30,7 +31,10 @@
 #define NAME_SIZE 512u /* bytes of a component's name that count; our own have at most 255 */
 
 static const char *const pairing_names[] = {
-	[CT_PAIR_NONE] = "none", [CT_PAIR_ENTRY] = "entry", [CT_PAIR_EXIT] = "exit"
+	[CT_PAIR_NONE] = "none",
+	[CT_PAIR_ENTRY] = "entry",
+	[CT_PAIR_EXIT] = "exit",
+	[CT_PAIR_UNTIL] = "until",
 };
 
 enum ctrace_status ct_report_names_init(struct ct_report_names *names)
@@ -116,18 +120,21 @@ static json_t *pack_argument(const struct ct_argument *argument)
 
 static json_t *pack_type(const struct ct_event_type *type)
 {
-	json_t *arguments = json_array();
+	json_t *arguments = json_array(), *span = json_array();
 
+	for (uint32_t i = 0; i < type->span_name_count; i++)
+		(void)json_array_append_new(span, json_integer((json_int_t)type->span_names[i]));
 	for (uint32_t i = 0; arguments != NULL && i < type->argument_count; i++) {
 		if (json_array_append_new(arguments, pack_argument(&type->arguments[i])) != 0) {
 			json_decref(arguments);
+			json_decref(span);
 			return NULL;
 		}
 	}
-	return json_pack("{s:o,s:o,s:s,s:I,s:b,s:o}", "mnemonic", ct_json_string(type->mnemonic),
+	return json_pack("{s:o,s:o,s:s,s:I,s:b,s:o,s:o}", "mnemonic", ct_json_string(type->mnemonic),
 			 "description", ct_json_string(type->description), "pairing",
 			 pairing_names[type->pairing], "pair", (json_int_t)type->pair_id,
-			 "is_exception", type->is_exception, "arguments", arguments);
+			 "is_exception", type->is_exception, "span", span, "arguments", arguments);
 }
 
 static int64_t type_find(struct ct_report_names *names, const struct ct_event_type *type)

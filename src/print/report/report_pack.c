@@ -15,8 +15,10 @@
  *
  * and only for events that begin or end a span, or have a record:
  *
- *     spans    events since the last entry * 2 + (1: it ends one); (+-) its span id minus the last;
- *              how many spans are around it; at an end: its duration + 1, 0 when it is not known
+ *     spans    events since the last entry * 4 + (0: it begins one; 1: it ends one; 2: one ended
+ *              before it, as is inferred; 3: it reports a whole one); (+-) its span id minus the
+ *              last; how many spans are around it; unless it begins: its duration + 1, 0 when it is
+ *              not known
  *     records  events since the last entry; index of the item; size; a record (report_record.c)
  *
  * The page is bounded (report.h).  What it lacks is counted, and both the page and the tool report
@@ -128,15 +130,21 @@ static void add_items(struct ct_report *report, const struct ctrace_event *trace
 
 /* ---- spans, records */
 
+enum { SPAN_BEGIN, SPAN_END, SPAN_INFERRED, SPAN_WHOLE };
+
 static void add_span(struct ct_report *report, const struct ct_read_event *event)
 {
 	struct ct_column *column = &report->columns[CT_COLUMN_SPANS];
 	bool is_end = event->duration_ns != CT_NO_DURATION ||
 		      (event->type != NULL && event->type->pairing == CT_PAIR_EXIT);
+	unsigned kind = event->is_inferred ? SPAN_INFERRED
+			: event->is_whole  ? SPAN_WHOLE
+			: is_end	   ? SPAN_END
+					   : SPAN_BEGIN;
 
 	if (event->span_id == 0)
 		return;
-	ct_column_add_number(column, (report->counts.events - report->span_row) << 1 | is_end);
+	ct_column_add_number(column, (report->counts.events - report->span_row) << 2 | kind);
 	ct_column_add_difference(column, (int64_t)(event->span_id - report->span_id));
 	ct_column_add_number(column, event->depth);
 	if (is_end)
@@ -198,6 +206,10 @@ bool ct_report_add(struct ct_report *report, const struct ct_read_event *event)
 {
 	uint32_t class, thread;
 
+	if (event->is_inferred) {
+		add_span(report, event);
+		return true;
+	}
 	if (report->counts.events == report->limit) {
 		report->counts.is_full = true;
 		return false;
