@@ -11,7 +11,7 @@
  *      {"type":"binary","value":"0A0B"},{"type":"address","value":"0x00007FFF12345678"}]}
  *
  * What is known of the event besides stands between tid and data - host, job, asid, mnemonic,
- * description, duration_ns, span - and in its items: "name", "text" (a time, flags, an enumeration
+ * description, duration_ns, span, inferred - and in its items: "name", "text" (a time, flags, an enumeration
  * as people read it), and for a COBOL record its fields, nested:
  *
  *     {"type":"binary","value":"F1F2...","name":"CUSTOMER","record":{"CUST-ID":12,"CUST-NAME":"ADA","ORDERS":[{"AMOUNT":1.50},...]}}
@@ -569,6 +569,8 @@ static void add_members(struct ct_buf *out, const struct ct_read_event *event)
 		ADD_NUMBER(out, "span", event->span_id);
 	if (event->duration_ns != CT_NO_DURATION)
 		ADD_NUMBER(out, "duration_ns", event->duration_ns);
+	if (event->is_inferred)
+		ADD(out, ",\"inferred\":true");
 	ADD(out, ",\"data\":[");
 	for (uint32_t i = 0; i < event->traced.item_count; i++) {
 		if (i > 0)

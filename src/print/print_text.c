@@ -414,7 +414,7 @@ static inline void add_for_people(const struct ct_text_printer *printer, struct 
 		return;
 	ct_buf_add_text(out, " (");
 	add_duration(out, event->duration_ns);
-	ct_buf_add_char(out, ')');
+	ct_buf_add_text(out, event->is_inferred ? ", its end is inferred)" : ")");
 }
 
 void ct_text_add(struct ct_text_printer *printer, struct ct_buf *out,

@@ -30,6 +30,7 @@ enum {
 	OPTION_REVERSE,
 	OPTION_COUNT,
 	OPTION_NESTING,
+	OPTION_ENDS,
 	OPTION_NO_PAGER,
 	OPTION_SPLIT
 };
@@ -216,7 +217,7 @@ static void lines_keep_last(struct show *show, struct line_store *store)
 {
 	uint64_t first_ns, since_ns, end_ns;
 
-	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) ||
+	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) || show->reading.has_inferred ||
 	    !ct_reader_ends(show->reading.reader, &first_ns, &since_ns)) {
 		(void)lines_keep(show, store);
 		return;
@@ -473,6 +474,9 @@ static error_t parse_show(int key, char *argument, struct argp_state *state)
 	case OPTION_NO_PAGER:
 		show->has_no_pager = true;
 		return 0;
+	case OPTION_ENDS:
+		show->reading.has_inferred = true;
+		return 0;
 	case OPTION_NESTING:
 		show->lines.has_nesting = true;
 		return 0;
@@ -563,6 +567,11 @@ static int show_run(struct show *show)
 	show->reading.also_user = &show->output;
 	show->reading.has_pairs = !show->is_count && line_options_use_pairs(&show->lines);
 	show->reading.pairs_are_shown = !show->lines.has_nesting;
+	/* Spans are found by their duration, whether an event ends them or not. */
+	show->reading.has_inferred |=
+		show->reading.filter != NULL &&
+		(ct_filter_uses(show->reading.filter) & CT_USES_DURATION) != 0;
+	show->reading.has_pairs |= show->reading.has_inferred;
 	if (show_has_context(show)) {
 		filter = show->reading.filter;
 		show->reading.filter = NULL;
@@ -645,6 +654,8 @@ int cmd_show(int argc, char **argv)
 		  "thread: write the lines of each thread to a separate file; goes with --output",
 		  4 },
 		{ "output", 'o', "DIRECTORY", 0, "The directory for --split, new or empty", 4 },
+		{ "ends", OPTION_ENDS, NULL, 0,
+		  "A line, too, where a span ends that has no exit: the catalogue infers it", 4 },
 		{ "nesting", OPTION_NESTING, NULL, 0,
 		  "A dash before the line for each span that the event is within", 4 },
 		{ "count", OPTION_COUNT, NULL, 0,
