@@ -508,7 +508,8 @@ const ReportTimeline = (() => {
 		/* Round the selected event, in its lane. */
 		drawMark(pixel) {
 			const context = this.context,
-				key = this.model.laneKeyOf(this.app.selected);
+				row = this.app.selected,
+				key = this.model.laneKeyOf(row);
 			const line = this.lines.find(found => found.lane && found.lane.key === key);
 			if (!line) return;
 			const y = AXIS + line.y - this.scroller.scrollTop + this.strip / 2;

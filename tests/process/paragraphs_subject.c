@@ -6,7 +6,7 @@
  * MAIN and CLOSING. MAIN's paragraph INIT opens CUSTFILE; for each customer LOOP reads CUSTFILE and
  * calls TAXCALC, a program with the paragraph RATES, which writes AUDIT; CLOSING's paragraph FINISH
  * closes both, and STOP RUN ends the program.  Every record that CUSTFILE has no customer for has
- * status 23.  slow: RATES takes two milliseconds more and each customer is read twice. killed: the
+ * status 23.  slow: RATES takes 30 milliseconds more and each customer is read twice. killed: the
  * process ends in the last LOOP without another event.  bare: no ENTRY and no EXIT.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -56,7 +56,7 @@ static void taxcalc(void)
 {
 	program(ENTRY, "TAXCALC", "PAYROLL", 61);
 	place(PARAGRAPH, "TAXCALC", "RATES", 20);
-	rest(is_slow ? 2200000 : 200000);
+	rest(is_slow ? 30000000 : 200000);
 	file(WRITE, "AUDIT", "00", 80, 50000);
 	program(EXIT, "TAXCALC", "PAYROLL", 61);
 }
@@ -69,10 +69,8 @@ static void customer(unsigned number, int is_last)
 		     100000);
 	taxcalc();
 	rest(100000);
-	if (is_last && is_killed) {
-		(void)ctrace_flush(10000);
-		_Exit(0);
-	}
+	if (is_last && is_killed)
+		_Exit(ctrace_flush(10000) != CTRACE_OK);
 }
 
 int main(int argc, char **argv)
