@@ -83,7 +83,7 @@ static uint32_t hash_mix(uint32_t hash, uint32_t number)
 
 /* A thread's row knows its process by texts, which two processes may share, and by its source
  * process. */
-static bool row_is(const void *items, uint32_t number, const void *wanted)
+static inline bool row_is(const void *items, uint32_t number, const void *wanted)
 {
 	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
 	const struct key *key = wanted;
@@ -92,13 +92,19 @@ static bool row_is(const void *items, uint32_t number, const void *wanted)
 	if (key->kind == CT_TALLY_THREAD)
 		return row->tid == event->traced.tid &&
 		       row->event_id == event->source_process->index;
-	if (key->kind == CT_TALLY_NAME &&
-	    (strlen(row->name) != key->name->size ||
-	     memcmp(row->name, key->name->data, key->name->size) != 0))
-		return false;
 	return (key->kind == CT_TALLY_COMPONENT || row->event_id == event->traced.event_id) &&
 	       strlen(row->component) == event->traced.component_size &&
 	       memcmp(row->component, event->traced.component, event->traced.component_size) == 0;
+}
+
+static bool row_is_named(const void *items, uint32_t number, const void *wanted)
+{
+	const struct ct_tally_row *row = (const struct ct_tally_row *)items + number;
+	const struct key *key = wanted;
+
+	return strlen(row->name) == key->name->size &&
+	       memcmp(row->name, key->name->data, key->name->size) == 0 &&
+	       row_is(items, number, wanted);
 }
 
 static bool row_init(struct ct_tally_row *row, const struct key *key)
@@ -140,10 +146,12 @@ static struct ct_tally_row *row_find_beyond(struct ct_tally_table *table)
 	return &table->rows[table->count - 1];
 }
 
-static struct ct_tally_row *row_find(struct ct_tally_table *table, const struct key *key)
+/* Inline, since it is called for every event, and names are a call of their own. */
+static inline __attribute__((always_inline)) struct ct_tally_row *
+row_find(struct ct_tally_table *table, const struct key *key, ct_hash_table_is *is)
 {
 	struct ct_tally_row *rows, *row;
-	uint32_t found = ct_hash_table_find(&table->table, key->hash, row_is, table->rows, key);
+	uint32_t found = ct_hash_table_find(&table->table, key->hash, is, table->rows, key);
 
 	if (found != CT_HASH_TABLE_NONE)
 		return &table->rows[found];
@@ -193,7 +201,7 @@ static void row_count_span(struct ct_tally *tally, struct ct_tally_row *row,
 static void row_count_event(struct ct_tally *tally, const struct key *key, uint64_t bytes)
 {
 	const struct ct_read_event *event = key->event;
-	struct ct_tally_row *row = row_find(&tally->tables[key->kind], key);
+	struct ct_tally_row *row = row_find(&tally->tables[key->kind], key, row_is);
 
 	if (row == NULL) {
 		tally->failed = true;
@@ -271,7 +279,7 @@ static void row_count_operation(struct ct_tally *tally, struct ct_tally_row *row
 		row_count_status(tally, row, &tally->name);
 }
 
-static void count_name(struct ct_tally *tally, const struct ct_read_event *event)
+static __attribute__((noinline)) void count_name(struct ct_tally *tally, const struct ct_read_event *event)
 {
 	struct ct_tally_subject subject;
 	struct key key = { .kind = CT_TALLY_NAME, .name = &tally->name, .subject = &subject };
@@ -285,7 +293,7 @@ static void count_name(struct ct_tally *tally, const struct ct_read_event *event
 			  subject.of->traced.component_size);
 	hash = hash_bytes(hash, tally->name.data, tally->name.size);
 	key.hash = hash_mix(hash ^ hash >> 15, subject.of->traced.event_id);
-	row = row_find(&tally->tables[CT_TALLY_NAME], &key);
+	row = row_find(&tally->tables[CT_TALLY_NAME], &key, row_is_named);
 	if (row == NULL) {
 		tally->failed = true;
 		return;

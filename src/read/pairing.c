@@ -150,7 +150,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* Ignores case: bit 5 of every byte is set. */
-static uint64_t hash_name(uint64_t hash, const char *name, size_t size)
+static inline __attribute__((always_inline)) uint64_t hash_name(uint64_t hash, const char *name, size_t size)
 {
 	for (size_t at = 0; at < size; at += sizeof hash) {
 		size_t left = size - at;
@@ -311,7 +311,7 @@ static place event_thread(struct ct_pairing_state *state, const struct ct_read_e
 	return at;
 }
 
-static uint32_t event_depth(struct ct_pairing_state *state, const struct ct_read_event *event)
+static inline uint32_t event_depth(struct ct_pairing_state *state, const struct ct_read_event *event)
 {
 	place thread = event_thread(state, event);
 
@@ -697,7 +697,8 @@ void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event
 	event->span_id = 0;
 	event->is_whole = event->is_inferred = false;
 	event->begun = NULL;
-	ended_release(state);
+	if (state->first_ended != 0)
+		ended_release(state);
 	if (type != NULL && type->is_until)
 		event_end_others(state, event);
 	if (pairing == CT_PAIR_NONE && type != NULL && type->roles[CT_ARGUMENT_ROLE_DURATION] != 0)

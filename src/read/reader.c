@@ -121,12 +121,10 @@ static struct ct_read_event *event_take_waiting(struct ct_reader *reader)
 /* The next event of the sources or of the pairing. */
 static struct ct_read_event *event_next_inferred(struct ct_reader *reader)
 {
-	struct ct_read_event *event;
+	struct ct_read_event *event, *inferred;
 
-	if ((event = event_take_waiting(reader)) != NULL)
-		return event;
-	if (reader->is_at_end)
-		return NULL;
+	if (reader->held != NULL || reader->is_at_end)
+		return event_take_waiting(reader);
 	event = ct_sources_next(&reader->sources);
 	if (event == NULL) {
 		reader->is_at_end = true;
@@ -135,8 +133,12 @@ static struct ct_read_event *event_next_inferred(struct ct_reader *reader)
 	}
 	reader->last_sequence = event->sequence;
 	ct_pairing_note(reader->pairing, event);
+	inferred = ct_pairing_next_inferred(reader->pairing);
+	if (inferred == NULL)
+		return event;
 	reader->held = event;
-	return event_take_waiting(reader);
+	inferred->sequence = event->sequence;
+	return inferred;
 }
 
 static struct ct_read_event *event_next(struct ct_reader *reader)
