@@ -95,7 +95,7 @@ _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 		return
 		;;
 	stats:by | diff:by)
-		_ctrace_offer_words component event
+		_ctrace_offer_words component event program section paragraph file
 		[ "$verb" = diff ] || _ctrace_offer_words thread
 		return
 		;;
@@ -104,7 +104,7 @@ _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 		return
 		;;
 	stats:sort)
-		_ctrace_offer_words events bytes name total median p95 p99 max
+		_ctrace_offer_words events bytes name total median p95 p99 max self
 		return
 		;;
 	top:sort)

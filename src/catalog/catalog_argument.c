@@ -264,11 +264,12 @@ static void argument_load_copybook(struct ct_load *load, const struct ct_yaml *c
 static void argument_load_role(struct ct_load *load, const struct ct_yaml *node,
 			       struct ct_argument *argument)
 {
-	static const char *const words[CT_ARGUMENT_ROLE_COUNT - 1] = { "duration", "bytes", "status" };
+	static const char *const words[CT_ARGUMENT_ROLE_COUNT - 1] = { "duration", "bytes",
+								       "status" };
 	uint32_t index;
 
-	if (node != NULL && ct_load_word(load, node, words, CT_COUNT(words),
-					 "duration, bytes or status", &index))
+	if (node != NULL &&
+	    ct_load_word(load, node, words, CT_COUNT(words), "duration, bytes or status", &index))
 		argument->role = (enum ct_argument_role)(index + 1);
 }
 

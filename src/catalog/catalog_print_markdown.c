@@ -147,7 +147,7 @@ static void markdown_print_until(struct ct_buf *out, const struct ct_event_type 
 				     : " Begins a span that ends, as is inferred, at ");
 	for (uint32_t i = 0; i < type->until_count; i++)
 		ct_buf_add_format(out, "%s%u",
-				  i == 0			   ? ""
+				  i == 0                       ? ""
 				  : i + 1 == type->until_count ? " or "
 							       : ", ",
 				  type->until[i].event_id);

@@ -54,8 +54,9 @@ static void change_add(struct comparison *comparison, const struct ct_tally_chan
 static double comparison_size(const struct comparison *comparison, const struct ct_tally *tally,
 			      uint64_t events)
 {
-	return comparison->options->has_rates && comparison->options->kind != CT_TALLY_NAME ? ct_tally_rate(events, ct_tally_duration_ns(tally))
-					      : (double)events;
+	return comparison->options->has_rates && comparison->options->kind != CT_TALLY_NAME
+		       ? ct_tally_rate(events, ct_tally_duration_ns(tally))
+		       : (double)events;
 }
 
 static void row_compare_counts(struct comparison *comparison, const struct ct_tally_row *a,

@@ -11,8 +11,8 @@
  *      {"type":"binary","value":"0A0B"},{"type":"address","value":"0x00007FFF12345678"}]}
  *
  * What is known of the event besides stands between tid and data - host, job, asid, mnemonic,
- * description, duration_ns, span, inferred - and in its items: "name", "text" (a time, flags, an enumeration
- * as people read it), and for a COBOL record its fields, nested:
+ * description, duration_ns, span, inferred - and in its items: "name", "text" (a time, flags, an
+ * enumeration as people read it), and for a COBOL record its fields, nested:
  *
  *     {"type":"binary","value":"F1F2...","name":"CUSTOMER","record":{"CUST-ID":12,"CUST-NAME":"ADA","ORDERS":[{"AMOUNT":1.50},...]}}
  *

@@ -279,7 +279,8 @@ static void row_count_operation(struct ct_tally *tally, struct ct_tally_row *row
 		row_count_status(tally, row, &tally->name);
 }
 
-static __attribute__((noinline)) void count_name(struct ct_tally *tally, const struct ct_read_event *event)
+static __attribute__((noinline)) void count_name(struct ct_tally *tally,
+						 const struct ct_read_event *event)
 {
 	struct ct_tally_subject subject;
 	struct key key = { .kind = CT_TALLY_NAME, .name = &tally->name, .subject = &subject };

@@ -57,19 +57,19 @@ struct ct_tally_status {
 struct ct_tally_row {
 	/* of components, events and names; NULL: the row without a name */
 	char *component;
-	uint32_t event_id;    /* of events; of names: of the event that begins or is the span */
-	char *mnemonic;       /* likewise; NULL: none */
-	char *name;           /* of names: "INIT of PAYROLL" */
-	char *what;           /* of names: the name of the argument, "paragraph" */
-	bool is_operation;    /* of names: its events are what is counted, not spans */
-	bool is_inferred;     /* of names: the end of some span is inferred */
-	uint64_t self_ns;     /* of names: of all spans, without the spans within them */
-	uint64_t moved;       /* of names: sum of the argument with the role of bytes */
+	uint32_t event_id; /* of events; of names: of the event that begins or is the span */
+	char *mnemonic;    /* likewise; NULL: none */
+	char *name;        /* of names: "INIT of PAYROLL" */
+	char *what;        /* of names: the name of the argument, "paragraph" */
+	bool is_operation; /* of names: its events are what is counted, not spans */
+	bool is_inferred;  /* of names: the end of some span is inferred */
+	uint64_t self_ns;  /* of names: of all spans, without the spans within them */
+	uint64_t moved;    /* of names: sum of the argument with the role of bytes */
 	struct ct_tally_status *statuses; /* of names; NULL: none */
 	unsigned status_count;
 	uint64_t statuses_beyond; /* had no room in statuses */
-	uint32_t level;       /* of events: the level of the first one */
-	char *host, *program; /* of threads */
+	uint32_t level;           /* of events: the level of the first one */
+	char *host, *program;     /* of threads */
 	uint32_t pid, tid;
 	uint64_t events; /* of names: spans that ended, or operations */
 	uint64_t bytes;  /* estimated size in a ring */
@@ -89,8 +89,8 @@ struct ct_tally {
 	size_t pages_left;
 	bool failed; /* memory was short: something is not counted */
 	bool has_names;
-	const char *by;           /* ct_tally_want_names() */
-	struct ct_distinct types; /* pointers to types of events */
+	const char *by;            /* ct_tally_want_names() */
+	struct ct_distinct types;  /* pointers to types of events */
 	struct ct_tally_way *ways; /* by the number of the type: tally_name.c */
 	uint32_t way_capacity;
 	struct ct_buf name; /* of the event being added */
@@ -111,8 +111,9 @@ void ct_tally_add_name(struct ct_buf *out, const struct ct_tally_row *row);
 
 /* ---- tally_name.c, for tally.c */
 struct ct_tally_subject {
-	const struct ct_read_event *of; /* has the items: the event, or the one that began the span */
-	const char *what;               /* the argument's name */
+	const struct ct_read_event
+		*of;      /* has the items: the event, or the one that began the span */
+	const char *what; /* the argument's name */
 	bool is_operation;
 };
 /* Sets tally->name.  Returns false when the event counts under no name. */

@@ -22,8 +22,7 @@ static uint32_t type_find_argument(const struct ct_event_type *type, const char 
 {
 	uint32_t index = 0;
 
-	while (index < type->argument_count &&
-	       strcasecmp(type->arguments[index].name, name) != 0)
+	while (index < type->argument_count && strcasecmp(type->arguments[index].name, name) != 0)
 		index++;
 	return index;
 }
@@ -113,8 +112,8 @@ static void name_of_span(struct ct_buf *out, const struct ct_read_event *of)
 bool ct_tally_find_name(struct ct_tally *tally, const struct ct_read_event *event,
 			struct ct_tally_subject *out_subject)
 {
-	bool is_exit = event->duration_ns != CT_NO_DURATION && !event->is_whole &&
-		       !event->is_inferred;
+	bool is_exit =
+		event->duration_ns != CT_NO_DURATION && !event->is_whole && !event->is_inferred;
 	const struct ct_read_event *of = is_exit && event->begun != NULL ? event->begun : event;
 	struct ct_tally_way way;
 	uint32_t argument;

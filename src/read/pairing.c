@@ -83,7 +83,7 @@ struct ct_pairing_state {
 	uint32_t open;
 	place oldest, newest;
 	uint64_t last_id;
-	bool has_inferred;            /* the events of inferred ends are wanted */
+	bool has_inferred;             /* the events of inferred ends are wanted */
 	place first_ended, last_ended; /* inferred ends that are not taken yet */
 	uint64_t seed; /* so that a hostile trace cannot put all keys into one bucket */
 };
@@ -150,7 +150,8 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 }
 
 /* Ignores case: bit 5 of every byte is set. */
-static inline __attribute__((always_inline)) uint64_t hash_name(uint64_t hash, const char *name, size_t size)
+static inline __attribute__((always_inline)) uint64_t hash_name(uint64_t hash, const char *name,
+								size_t size)
 {
 	for (size_t at = 0; at < size; at += sizeof hash) {
 		size_t left = size - at;
@@ -311,7 +312,8 @@ static place event_thread(struct ct_pairing_state *state, const struct ct_read_e
 	return at;
 }
 
-static inline uint32_t event_depth(struct ct_pairing_state *state, const struct ct_read_event *event)
+static inline uint32_t event_depth(struct ct_pairing_state *state,
+				   const struct ct_read_event *event)
 {
 	place thread = event_thread(state, event);
 
@@ -526,7 +528,8 @@ static void span_keep_event(struct span *span, const struct ct_read_event *event
 	span->is_kept = true;
 }
 
-/* A span that an argument pairs with its exit may end on another thread, so it is in no thread's nest. */
+/* A span that an argument pairs with its exit may end on another thread, so it is in no thread's
+ * nest. */
 static void span_begin(struct ct_pairing_state *state, struct ct_read_event *event,
 		       const struct key *key)
 {

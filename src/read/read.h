@@ -134,8 +134,8 @@ void ct_pairing_destroy(struct ct_pairing_state *state);
 void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event);
 /* Ends the spans whose end can be inferred, at the last event of their thread: the trace ends. */
 void ct_pairing_finish(struct ct_pairing_state *state);
-/* Returns the next of the inferred ends since the last ct_pairing_note() or ct_pairing_finish(), the
- * innermost first; NULL when there is none.  Borrowed until the next call of those. */
+/* Returns the next of the inferred ends since the last ct_pairing_note() or ct_pairing_finish(),
+ * the innermost first; NULL when there is none.  Borrowed until the next call of those. */
 struct ct_read_event *ct_pairing_next_inferred(struct ct_pairing_state *state);
 /* an inferred end has so many items, and so many bytes of their data; the rest is cut */
 #define CT_INFERRED_ITEMS 16u

@@ -102,7 +102,7 @@ static void print_change(const struct diff *diff, const struct ct_tally_change *
 		fputs(" -> ", stdout);
 		print_duration(change->is);
 	} else {
-		fputs(row->name == NULL     ? "events "
+		fputs(row->name == NULL   ? "events "
 		      : row->is_operation ? "operations "
 					  : "spans ",
 		      stdout);
@@ -262,8 +262,7 @@ static int runs_compare(struct diff *diff, const struct ct_tally tallies[2])
 	if (ct_tally_duration_ns(&tallies[0]) == 0 || ct_tally_duration_ns(&tallies[1]) == 0)
 		diff->options.has_rates = false;
 	if (!runs_compare_by(diff, diff->options.kind, tallies, &changes, &count) ||
-	    (!diff->has_by &&
-	     !runs_compare_by(diff, CT_TALLY_NAME, tallies, &changes, &count))) {
+	    (!diff->has_by && !runs_compare_by(diff, CT_TALLY_NAME, tallies, &changes, &count))) {
 		free(changes);
 		return run_diagnose("not enough memory");
 	}
@@ -327,7 +326,9 @@ static void parse_by(struct diff *diff, const char *word, struct argp_state *sta
 	else if (strcasecmp(word, "event") == 0)
 		diff->options.kind = CT_TALLY_EVENT;
 	else if (strcasecmp(word, "thread") == 0)
-		argp_error(state, "threads of two runs are different ones; expected component, event or an argument");
+		argp_error(
+			state,
+			"threads of two runs are different ones; expected component, event or an argument");
 	else {
 		diff->options.kind = CT_TALLY_NAME;
 		diff->by = word;

@@ -217,7 +217,8 @@ static void lines_keep_last(struct show *show, struct line_store *store)
 {
 	uint64_t first_ns, since_ns, end_ns;
 
-	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) || show->reading.has_inferred ||
+	if (store->wanted == UINT64_MAX || line_options_need_all(&show->lines) ||
+	    show->reading.has_inferred ||
 	    !ct_reader_ends(show->reading.reader, &first_ns, &since_ns)) {
 		(void)lines_keep(show, store);
 		return;

@@ -257,7 +257,8 @@ int cmd_stats(int argc, char **argv)
 		  " operations by its value",
 		  3 },
 		{ "sort", OPTION_SORT, "COLUMN", 0,
-		  "events (the default), bytes, name, total, median, p95, p99, max or self; of arguments total is the default", 3 },
+		  "events (the default), bytes, name, total, median, p95, p99, max or self; of arguments total is the default",
+		  3 },
 		{ "limit", OPTION_LIMIT, "N", 0, "At most N rows in each table", 3 },
 		{ 0 },
 	};

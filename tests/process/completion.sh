@@ -168,8 +168,8 @@ check 'a catalogue as the value of an option' is 'ctrace show --catalog=director
 check 'formats of exports' is 'ctrace export --format=c' common-trace-format chrome csv
 check 'formats of exports, behind the letter' is 'ctrace export -f p' perfetto
 check 'formats of lines are no words' is 'ctrace show --format=c'
-check 'tables of traces' is 'ctrace stats --by=' component event thread
-check 'what runs are compared by' is 'ctrace diff --by=' component event
+check 'tables of traces' is 'ctrace stats --by=' component event file paragraph program section thread
+check 'what runs are compared by' is 'ctrace diff --by=' component event file paragraph program section
 check 'columns to sort by' is 'ctrace stats --sort=p' p95 p99
 check 'columns of the screen' is 'ctrace top --sort=' events bytes lost total name pid
 check 'every verb has its arguments or none' is 'ctrace top '

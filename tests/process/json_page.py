@@ -186,6 +186,17 @@ check('export: the document', '' if list(exported) == ['format_version', 'events
 compare_events('export', [dict(event, format_version=1) for event in exported['events']])
 for arguments in [], ['--by=component'], ['--by=thread']:
     compare(f'stats {arguments}', 'ctrace stats PATH', ctrace('stats', '--json', 'slow', *arguments))
+
+# ---- spans and operations by name
+for run in 'cobol', 'cobol.slow':
+    write('app.cfg', f'mftrace.level = debug\nmftrace.dest = binfile\nmftrace.emitter.binfile#file = {os.getcwd()}/{run}\n')
+    subprocess.run([os.path.join(SUBJECTS, 'paragraphs_subject'), '6', run.removeprefix('cobol.')], env=dict(os.environ, MFTRACE_CONFIG='app.cfg'), check=True)
+catalog = '--catalog=' + os.environ['CTRACE_SOURCE'] + '/catalog'
+compare_events('show, with ends', ctrace('show', '--json', '--ends', catalog, 'cobol'))
+for by in 'paragraph', 'program', 'file':
+    compare(f'stats by {by}', 'ctrace stats PATH', ctrace('stats', '--json', catalog, '--by=' + by, 'cobol'))
+    compare(f'diff by {by}', 'ctrace diff', ctrace('diff', '--json', catalog, '--by=' + by, 'cobol', 'cobol.slow'))
+
 compare('diff', 'ctrace diff', ctrace('diff', '--json', '--counts', 'quick', 'slow'))
 compare('diff by component', 'ctrace diff', ctrace('diff', '--json', '--by=component', 'quick', 'slow'))
 compare('diff, the other way round', 'ctrace diff', ctrace('diff', '--json', '--counts', 'slow', 'quick'))

@@ -4,10 +4,10 @@
  * Called by ctrace export, on one thread.  One object with traceEvents: M names processes and
  * threads before their first event, B and E are spans that nest on their thread, b and e are spans
  * that do not nest, X is a span that one event reports, i is any other event.  Spans
- * without an exit have the category "inferred" besides their own.  Some readers identify a span by its name and args
- * together and demand the same at both ends, so spans have args only on request.  Times are
- * microseconds since the first event: readers store them as doubles, which are too small for
- * nanoseconds since 1970. otherData has the time of the first event.
+ * without an exit have the category "inferred" besides their own.  Some readers identify a span by
+ * its name and args together and demand the same at both ends, so spans have args only on request.
+ * Times are microseconds since the first event: readers store them as doubles, which are too small
+ * for nanoseconds since 1970. otherData has the time of the first event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

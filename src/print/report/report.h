@@ -39,7 +39,8 @@ void ct_report_destroy(struct ct_report *report);
 /* Adds a path for the head of the page. */
 void ct_report_add_path(struct ct_report *report, const char *path);
 /* Adds events in the order of their times, with pairs and inferred ends (reader options, has_pairs,
- * has_inferred).  An inferred end is no event of the page.  Returns false when the page is full and the event is left out. */
+ * has_inferred).  An inferred end is no event of the page.  Returns false when the page is full and
+ * the event is left out. */
 bool ct_report_add(struct ct_report *report, const struct ct_read_event *event);
 /* Notes that an event was skipped because the page has no room: it is older than the first event
  * added. */

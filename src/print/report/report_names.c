@@ -131,10 +131,11 @@ static json_t *pack_type(const struct ct_event_type *type)
 			return NULL;
 		}
 	}
-	return json_pack("{s:o,s:o,s:s,s:I,s:b,s:o,s:o}", "mnemonic", ct_json_string(type->mnemonic),
-			 "description", ct_json_string(type->description), "pairing",
-			 pairing_names[type->pairing], "pair", (json_int_t)type->pair_id,
-			 "is_exception", type->is_exception, "span", span, "arguments", arguments);
+	return json_pack("{s:o,s:o,s:s,s:I,s:b,s:o,s:o}", "mnemonic",
+			 ct_json_string(type->mnemonic), "description",
+			 ct_json_string(type->description), "pairing", pairing_names[type->pairing],
+			 "pair", (json_int_t)type->pair_id, "is_exception", type->is_exception,
+			 "span", span, "arguments", arguments);
 }
 
 static int64_t type_find(struct ct_report_names *names, const struct ct_event_type *type)

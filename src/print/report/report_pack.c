@@ -139,7 +139,7 @@ static void add_span(struct ct_report *report, const struct ct_read_event *event
 		      (event->type != NULL && event->type->pairing == CT_PAIR_EXIT);
 	unsigned kind = event->is_inferred ? SPAN_INFERRED
 			: event->is_whole  ? SPAN_WHOLE
-			: is_end	   ? SPAN_END
+			: is_end           ? SPAN_END
 					   : SPAN_BEGIN;
 
 	if (event->span_id == 0)

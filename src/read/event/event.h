@@ -58,8 +58,8 @@ struct ct_read_event {
 	/* The event that began the span that this one ends, if its catalogue names the span and the
 	 * reader infers ends; or NULL.  It has no names of the trace's own. */
 	const struct ct_read_event *begun;
-	/* The event itself reports the whole span: it has the role of a duration, and the span began
-	 * that long before it. */
+	/* The event itself reports the whole span: it has the role of a duration, and the span
+	 * began that long before it. */
 	bool is_whole;
 	/* No event of the trace: the end of a span that has no exit, as the catalogue infers it.
 	 * It has the id and the items of the event that began the span, the time when it ended, and

@@ -23,8 +23,8 @@
 #define P99 990u
 
 static const char *const kind_words[CT_TALLY_NAME] = { "component", "event", "thread" };
-static const char *const sort_words[] = { "events", "bytes", "name", "total",
-					  "median", "p95",   "p99",  "max", "self" };
+static const char *const sort_words[] = { "events", "bytes", "name", "total", "median",
+					  "p95",    "p99",   "max",  "self" };
 
 bool ct_stats_kind_parse(const char *word, enum ct_tally_kind *out_kind)
 {
@@ -312,7 +312,8 @@ static void add_names_title(struct ct_buf *out, const struct names_table *table)
 	if (table->has_operations)
 		ct_buf_add_format(out, "  %-*s", table->operation_width, "OPERATION");
 	ct_buf_add_format(out, "  %10s%s%s\n", "COUNT",
-			  table->has_operations ? "         BYTES     TOTAL" : "     TOTAL      SELF",
+			  table->has_operations ? "         BYTES     TOTAL"
+						: "     TOTAL      SELF",
 			  table->has_operations ? "    MEDIAN       P95   SLOWEST  STATUSES"
 						: "    MEDIAN       P95   SLOWEST");
 }
@@ -396,8 +397,7 @@ static bool print_names_of(struct names_table *table)
 	if (more > 0)
 		ct_buf_add_format(&out, "(%" PRIu64 " more)\n", more);
 	if (is_inferred)
-		ct_buf_add_text(&out,
-				"(inferred: no event reports some of these ends)\n");
+		ct_buf_add_text(&out, "(inferred: no event reports some of these ends)\n");
 	ok = !out.failed;
 	fwrite(out.data, 1, out.size, stdout);
 	ct_buf_fini(&out);
@@ -504,7 +504,7 @@ static json_t *json_levels(const struct ct_tally_row *row)
 
 static json_t *json_name(json_t *object, const struct ct_tally_row *row)
 {
-	json_t *statuses = json_object();
+	json_t *statuses = json_array();
 
 	(void)json_object_set_new(object, "name", ct_json_string(row->name));
 	(void)json_object_set_new(object, "by", ct_json_string(row->what));
@@ -518,8 +518,10 @@ static json_t *json_name(json_t *object, const struct ct_tally_row *row)
 	add_number(object, "self_ns", row->self_ns);
 	add_json_spans(object, row->spans);
 	for (unsigned i = 0; i < row->status_count; i++)
-		(void)json_object_set_new(statuses, row->statuses[i].text,
-					  ct_json_number(row->statuses[i].count));
+		(void)json_array_append_new(
+			statuses, json_pack("{s:o, s:o}", "status",
+					    ct_json_string(row->statuses[i].text), "count",
+					    ct_json_number(row->statuses[i].count)));
 	(void)json_object_set_new(object, "statuses", statuses);
 	add_number(object, "other_statuses", row->statuses_beyond);
 	return object;

@@ -32,7 +32,8 @@ struct stats_trace {
 	uint64_t limit; /* rows a table; 0: all */
 	bool is_json;
 };
-/* The words of --by and --sort; false: it is none.  Any other word of --by is an argument's name. */
+/* The words of --by and --sort; false: it is none.  Any other word of --by is an argument's name.
+ */
 bool ct_stats_kind_parse(const char *word, enum ct_tally_kind *out_kind);
 bool ct_stats_sort_parse(const char *word, enum stats_sort *out_sort);
 /* Reads, prints, and gives the exit status. */
