@@ -168,7 +168,7 @@ static void diagnostics(void **state)
 		"several arguments have one role");
 	assert_marked(
 		"component: A\nevents: {1: {mnemonic: X, arguments: [{name: a, role: @size}]}}",
-		"\"size\"");
+		"\"size\" is none of these words");
 	assert_marked("component: A\nevents: {1: {mnemonic: X, arguments: @a}}",
 		      "arguments are a list");
 }

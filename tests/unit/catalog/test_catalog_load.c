@@ -454,7 +454,7 @@ static void diagnostics(void **state)
 		{ "1: {mnemonic: A, until: @[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}",
 		  "these are none, or too many events" },
 		{ "1: {mnemonic: A, exit: 2, until: @2}\n 2: B", "\"2\" is the exit already" },
-		{ "1: {mnemonic: A, exit: 2}\n 2: {mnemonic: B, until: @next}",
+		{ "1: {mnemonic: A, exit: @2}\n 2: {mnemonic: B, until: next}",
 		  "\"2\" begins a span itself, with its until" },
 		{ "1: {mnemonic: A, exit: 2, match: x, until: @next, arguments: [x]}\n 2: {mnemonic: B, arguments: [x]}",
 		  "a span that match pairs with its exit may end on any thread" },

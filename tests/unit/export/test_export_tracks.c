@@ -64,6 +64,40 @@ static void crossing_spans_leave_their_thread(void **state)
 	ct_tracks_destroy(tracks);
 }
 
+/* A whole span begins where there is room for it; an inferred end may be before others' events. */
+static void times_of_a_track_never_fall(void **state)
+{
+	struct ct_read_event first = event_at(0, 1, NULL, 0), whole = span_end(100, 1, 1),
+			     long_one = span_end(110, 1, 2), other = event_at(500, 2, NULL, 0),
+			     inferred = span_end(200, 1, 3), late = event_at(150, 1, NULL, 0);
+	struct ct_tracks *tracks = look(&first, 1);
+	struct ct_track *track = ct_tracks_find(tracks, &first);
+	uint64_t base = first.traced.time_ns, last_ns = base;
+	struct ct_track_time time;
+
+	(void)state;
+	whole.is_whole = long_one.is_whole = inferred.is_inferred = true;
+	whole.duration_ns = 30;
+	long_one.duration_ns = 1000;
+	ct_tracks_look(tracks, &whole);
+	assert_int_equal(ct_tracks_way(tracks, 1), CT_SPAN_NESTED);
+	time = ct_tracks_time(track, &whole, &last_ns);
+	assert_int_equal(time.begin_ns - base, 70);
+	assert_int_equal(time.end_ns - base, 100);
+	time = ct_tracks_time(track, &long_one, &last_ns);
+	assert_int_equal(time.begin_ns - base, 100);
+	assert_int_equal(time.end_ns - base, 110);
+	(void)ct_tracks_time(ct_tracks_find(tracks, &other), &other, &last_ns);
+	assert_int_equal(last_ns - base, 500);
+	time = ct_tracks_time(track, &inferred, &last_ns);
+	assert_int_equal(time.begin_ns - base, 200);
+	assert_int_equal(time.end_ns - base, 200);
+	time = ct_tracks_time(track, &late, &last_ns);
+	assert_int_equal(time.end_ns - base, 500);
+	assert_int_equal(ct_tracks_time(track, &inferred, &last_ns).end_ns - base, 500);
+	ct_tracks_destroy(tracks);
+}
+
 /* Whatever comes: spans that are said to nest do. */
 static void any_order_nests(void **state)
 {
@@ -176,6 +210,7 @@ int test_export_tracks(void)
 		cmocka_unit_test(nested_spans_stay_on_their_thread),
 		cmocka_unit_test(half_spans_are_alone),
 		cmocka_unit_test(crossing_spans_leave_their_thread),
+		cmocka_unit_test(times_of_a_track_never_fall),
 		cmocka_unit_test(any_order_nests),
 		cmocka_unit_test(threads_are_found_again),
 		cmocka_unit_test(processes_have_numbers_of_their_own),

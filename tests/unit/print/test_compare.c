@@ -152,6 +152,63 @@ static void the_greatest_comes_first(void **state)
 	runs_fini(&runs);
 }
 
+/* A run of a catalogue's span: `count` of them, each of `ns`. */
+static void add_named(struct ct_tally *tally, const char *name, unsigned count, uint64_t ns)
+{
+	static const struct ct_argument argument = { .name = "paragraph", .description = "" };
+	static const struct ct_event_type type = { .event_id = 5,
+						   .mnemonic = "PARAGRAPH",
+						   .pairing = CT_PAIR_UNTIL,
+						   .match = -1,
+						   .span_names = { 0 },
+						   .span_name_count = 1,
+						   .arguments = &argument,
+						   .argument_count = 1 };
+	const struct ctrace_event_item item = text_item(name);
+	struct ct_read_event event = event_of(&item, 1);
+
+	event.type = &type;
+	event.traced.event_id = type.event_id;
+	event.is_inferred = true;
+	event.duration_ns = event.self_ns = ns;
+	for (unsigned i = 0; i < count; i++)
+		ct_tally_add(tally, &event);
+}
+
+/* By their total time and their counts as they are, and once is enough. */
+static void names_by_their_totals(void **state)
+{
+	struct ct_compare_options options = {
+		.kind = CT_TALLY_NAME, .has_rates = true, .min_count = 5, .min_ns = 1000
+	};
+	struct runs runs;
+
+	(void)state;
+	runs_init(&runs);
+	ct_tally_want_names(&runs.a, NULL);
+	ct_tally_want_names(&runs.b, NULL);
+	add_named(&runs.a, "SLOW", 1, 2000);
+	add_named(&runs.b, "SLOW", 1, 9000);
+	add_named(&runs.a, "OFTEN", 10, 500); /* the median stays, the total does not */
+	add_named(&runs.b, "OFTEN", 40, 500);
+	add_named(&runs.a, "SAME", 3, 2000);
+	add_named(&runs.b, "SAME", 3, 2100);
+	add_named(&runs.b, "NEW", 1, 1);
+	compare(&runs, options);
+	assert_int_equal(runs.count, 4);
+	assert_change(&runs.changes[0], CT_DIFFERENT_NEW, 5);
+	assert_string_equal(runs.changes[0].b->name, "NEW");
+	assert_change(&runs.changes[1], CT_DIFFERENT_MORE, 5);
+	assert_string_equal(runs.changes[1].b->name, "OFTEN");
+	assert_true(runs.changes[1].was == 10 && runs.changes[1].is == 40);
+	assert_change(&runs.changes[2], CT_DIFFERENT_SLOWER, 5);
+	assert_string_equal(runs.changes[2].b->name, "SLOW");
+	assert_change(&runs.changes[3], CT_DIFFERENT_SLOWER, 5);
+	assert_string_equal(runs.changes[3].b->name, "OFTEN");
+	assert_true(runs.changes[3].was == 5000 && runs.changes[3].is == 20000);
+	runs_fini(&runs);
+}
+
 static void nothing_is_alike(void **state)
 {
 	struct runs runs;
@@ -168,7 +225,7 @@ int test_compare(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_difference),  cmocka_unit_test(rates_are_by_the_second),
 		cmocka_unit_test(thresholds),       cmocka_unit_test(the_greatest_comes_first),
-		cmocka_unit_test(nothing_is_alike),
+		cmocka_unit_test(nothing_is_alike), cmocka_unit_test(names_by_their_totals),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

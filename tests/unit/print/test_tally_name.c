@@ -107,6 +107,7 @@ static void fill(struct ct_tally *tally)
 	add(tally, file, 12);
 	add(tally, found, CT_NO_DURATION);
 	exit.begun = &entry;
+	entry.traced.event_id = ENTRY;
 	entry.traced.component = "RTS";
 	entry.traced.component_size = 3;
 	add(tally, exit, 200);

@@ -143,6 +143,52 @@ static void reading_begins_again(void **state)
 	ct_reader_destroy(reader);
 }
 
+/* Each event ends the span of the one before it, and the trace that of the last. */
+static void inferred_ends_come_before_what_ends_them(void **state)
+{
+	static const char text[] =
+		"component: COMP\n"
+		"events: {1: {mnemonic: STEP, until: next, arguments: [name]}}\n";
+	struct fixture *f = *state;
+	struct ct_catalog *catalog = event_catalog("comp.yaml", text);
+	struct ct_filter *filter = filter_of("duration >= 0");
+	struct ct_reader_options options = { .catalog = catalog,
+					     .has_pairs = true,
+					     .has_inferred = true };
+	struct ct_reader *reader;
+	const struct ct_read_event *event;
+
+	make_trace(f, "a.ctb", 0, 3, 3);
+	reader = reader_of(&options, "a.ctb");
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 1; i <= 6; i++) {
+			event = ct_reader_next(reader);
+			assert_non_null(event);
+			assert_int_equal(event->is_inferred, i % 2 == 0);
+			assert_int_equal(event->sequence, i < 6 ? i / 2 + 1 : 3);
+			assert_int_equal(event->span_id, (i + 1) / 2);
+			assert_memory_equal(event->traced.items[0].data, "number ", 7);
+			assert_int_equal(((const char *)event->traced.items[0].data)[7],
+					 '0' + (int)(i - 1) / 2);
+		}
+		assert_null(ct_reader_next(reader));
+		assert_null(ct_reader_next(reader));
+		assert_int_equal(ct_reader_totals(reader)->events, 3);
+		assert_int_equal(ct_reader_rewind(reader), CTRACE_OK);
+	}
+	ct_reader_destroy(reader);
+	options.filter = filter; /* only ends have a duration */
+	reader = reader_of(&options, "a.ctb");
+	assert_int_equal(count_events(reader), 3);
+	ct_reader_destroy(reader);
+	options = (struct ct_reader_options){ .catalog = catalog, .has_pairs = true };
+	reader = reader_of(&options, "a.ctb");
+	assert_int_equal(count_events(reader), 3);
+	ct_reader_destroy(reader);
+	ct_filter_destroy(filter);
+	ct_catalog_destroy(catalog);
+}
+
 static void a_live_event_is_a_event(void **state)
 {
 	static const struct ct_source_process source_process = {
@@ -399,6 +445,7 @@ int test_reader(void)
 		TEST(progress_goes_from_nothing_to_all),
 		TEST(damage_is_reported_where_it_is),
 		TEST(a_filter_that_accepts_nothing_is_explained),
+		TEST(inferred_ends_come_before_what_ends_them),
 		TEST(a_live_event_is_a_event),
 		TEST(live_events_are_paired),
 	};

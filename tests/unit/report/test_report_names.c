@@ -96,7 +96,7 @@ static void what_the_catalogue_says_is_there(void **state)
 		   "[{\"name\":\"APP\",\"description\":\"The program\",\"entries\":1}]");
 	assert_put(
 		*state, "types",
-		"[{\"mnemonic\":\"OPEN\",\"description\":\"A <file>\",\"pairing\":\"entry\",\"pair\":2,\"is_exception\":true,\"arguments\":["
+		"[{\"mnemonic\":\"OPEN\",\"description\":\"A <file>\",\"pairing\":\"entry\",\"pair\":2,\"is_exception\":true,\"span\":[],\"arguments\":["
 		"{\"name\":\"flags\",\"description\":\"What for\",\"print\":\"flags\",\"copybook\":null,\"is_key\":true,"
 		"\"labels\":[[\"1\",\"READ\"],[\"18446744073709551615\",\"ALL\"]]},"
 		"{\"name\":\"when\",\"description\":\"\",\"print\":\"time\",\"copybook\":null,\"is_key\":false,\"unit_ns\":1000},"

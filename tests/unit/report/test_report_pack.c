@@ -98,10 +98,10 @@ static void add_span(struct ct_report *report, uint64_t id, uint32_t depth, uint
 	assert_true(ct_report_add(report, &event));
 }
 
-static void assert_span(struct unpacked *column, uint64_t rows, bool is_end, int64_t id,
+static void assert_span(struct unpacked *column, uint64_t rows, unsigned kind, int64_t id,
 			uint64_t depth)
 {
-	assert_int_equal(next_number(column), rows << 1 | is_end);
+	assert_int_equal(next_number(column), rows << 2 | kind);
 	assert_int_equal(next_difference(column), id);
 	assert_int_equal(next_number(column), depth);
 }
@@ -134,6 +134,41 @@ static void spans_are_where_they_begin_and_end(void **state)
 	assert_int_equal(next_number(&column), 1);
 	assert_span(&column, 1, true, -4, 0);
 	assert_int_equal(next_number(&column), 0); /* nobody knows how long */
+	assert_end(&column);
+	ct_report_destroy(report);
+}
+
+static void an_inferred_end_is_no_event(void **state)
+{
+	struct ct_report *report = make(2);
+	struct ct_read_event event = make_event("APP", 1, BASE);
+	struct ct_report_counts counts;
+	struct unpacked column;
+
+	(void)state;
+	add_span(report, 1, 0, CT_NO_DURATION);
+	event.span_id = 1;
+	event.duration_ns = 500;
+	event.is_inferred = true;
+	assert_true(ct_report_add(report, &event));
+	event.is_inferred = false;
+	event.is_whole = true;
+	event.span_id = 2;
+	event.duration_ns = 20;
+	assert_true(ct_report_add(report, &event));
+	event.is_inferred = true; /* the page is full, and this one belongs to it */
+	assert_true(ct_report_add(report, &event));
+	ct_report_count(report, &counts);
+	assert_int_equal(counts.events, 2);
+	assert_false(counts.is_full);
+	column = unpack_column(&report->columns[CT_COLUMN_SPANS]);
+	assert_span(&column, 0, 0, 1, 0);
+	assert_span(&column, 1, 2, 0, 0);
+	assert_int_equal(next_number(&column), 501);
+	assert_span(&column, 0, 3, 1, 0);
+	assert_int_equal(next_number(&column), 21);
+	assert_span(&column, 1, 2, 0, 0);
+	assert_int_equal(next_number(&column), 21);
 	assert_end(&column);
 	ct_report_destroy(report);
 }
@@ -257,6 +292,7 @@ int test_report_pack(void)
 		cmocka_unit_test(times_are_differences),
 		cmocka_unit_test(items_say_type_and_size),
 		cmocka_unit_test(spans_are_where_they_begin_and_end),
+		cmocka_unit_test(an_inferred_end_is_no_event),
 		cmocka_unit_test(there_is_a_limit),
 		cmocka_unit_test(an_event_that_was_skipped_shows_that_there_is_more),
 		cmocka_unit_test(what_has_no_room_is_counted),
