@@ -519,9 +519,9 @@ static json_t *json_name(json_t *object, const struct ct_tally_row *row)
 	add_json_spans(object, row->spans);
 	for (unsigned i = 0; i < row->status_count; i++)
 		(void)json_array_append_new(
-			statuses, json_pack("{s:o, s:o}", "status",
-					    ct_json_string(row->statuses[i].text), "count",
-					    ct_json_number(row->statuses[i].count)));
+			statuses,
+			json_pack("{s:o, s:o}", "status", ct_json_string(row->statuses[i].text),
+				  "count", ct_json_number(row->statuses[i].count)));
 	(void)json_object_set_new(object, "statuses", statuses);
 	add_number(object, "other_statuses", row->statuses_beyond);
 	return object;
