@@ -11,7 +11,7 @@ shift
 seen=$directory/.configured
 now=$(
 	{ [ ! -f "$seen" ] || grep '^-D' "$seen" || :; printf '%s\n' "$@"; } | awk -F= '/^-D/ { last[$1] = $0 } END { for (key in last) print last[key] }' | sort
-	scripts/sources.sh 'src/*/*.c' 'src/*/*/*.c' 'tests/*/*' 'tests/unit/*/*' 'tests/interleave/*/*' 'bench/*' 'bench/*/*' 'fuzz/*' 'man/*' 'copy/*' 'include/*' 'include/ctrace/*'
+	scripts/sources.sh 'src/*/*.c' 'src/*/*/*.c' 'tests/*/*' 'tests/unit/*/*' 'tests/interleave/*/*' 'bench/*' 'bench/*/*' 'fuzz/*' 'man/*' 'copy/*' 'catalog/*' 'include/*' 'include/ctrace/*'
 )
 if [ ! -f "$directory/build.ninja" ]; then
 	# Debian's library directory is named after the machine; Meson asks dpkg-dev for it, which need not be there, and takes lib64 then.

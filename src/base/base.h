@@ -306,7 +306,7 @@ enum ct_clock_source ct_clock_source(void);
  * keeps time by it, or by a paravirtual clock made from it while the TSC is still available.
  * Without the files the processor decides. */
 enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory);
-uint64_t ct_clock_ticks(void);   /* async-signal-safe */
+uint64_t ct_clock_ticks(void); /* async-signal-safe */
 uint64_t ct_clock_ticks_of(enum ct_clock_source source);
 uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
 uint64_t ct_clock_mono_ns(void); /* CLOCK_MONOTONIC */
@@ -358,7 +358,7 @@ struct ct_sync {
 	uint64_t real_ns;
 	uint64_t boot_ns;
 	uint64_t width_ns;
-	uint64_t slope; /* of the clocks by then; 0: not known yet */
+	uint64_t slope;                              /* of the clocks by then; 0: not known yet */
 	struct ct_sync_epoch epochs[CT_SYNC_EPOCHS]; /* oldest first */
 	/* of all epochs, oldest first; the older, the farther apart */
 	struct ct_sync_point points[CT_SYNC_POINTS];
@@ -484,6 +484,15 @@ enum ctrace_status ct_os_populate(void *address, size_t size) CT_MUST_USE;
 /* True if `size` bytes could be mapped now.  Otherwise errno is ENOMEM.  Async-signal-safe. */
 bool ct_os_has_room(size_t size);
 const char *ct_os_environment(const char *name); /* secure_getenv; NULL when unset or empty */
+
+/* ---- own_directory.c */
+/* The path of `name` beside the file that this code was loaded from: the tool, libctrace.so, or a
+ * program that is linked with libctrace.a.  Returns false in a set-uid program, and when the path
+ * is not known or too long. */
+bool ct_own_directory(const char *name, char out_path[4096]);
+/* The directory of the catalogues that ctrace brings: `catalog` beside this code, as in a build
+ * directory, or else where `make install` puts it.  It need not exist. */
+void ct_installed_catalog(char out_path[4096]);
 
 /* ---- os_open.c: opening files, and identifying a descriptor later */
 /* The file that a descriptor was opened for.  The program may close our descriptor, as daemons

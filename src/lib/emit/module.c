@@ -18,7 +18,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #ifndef CT_MODULE_DIR
@@ -146,33 +145,6 @@ static bool module_find_in_list(const char *directories, struct wanted *wanted)
 	return false;
 }
 
-/* modules/ beside the file that this code was loaded from: the library in a build directory, or the
- * program. */
-static bool print_own_directory(char out_directory[PATH_MAX])
-{
-	static const char modules[] = "/modules";
-	char program[PATH_MAX];
-	const char *file = NULL, *slash;
-	Dl_info info;
-
-	if (dladdr(modules, &info) != 0 && info.dli_fname != NULL && info.dli_fname[0] == '/') {
-		file = info.dli_fname;
-	} else {
-		ssize_t size = readlink("/proc/self/exe", program, sizeof program - 1);
-
-		if (size <= 0)
-			return false;
-		program[size] = '\0';
-		file = program;
-	}
-	slash = strrchr(file, '/');
-	if (slash == NULL || (size_t)(slash - file) + sizeof modules > PATH_MAX)
-		return false;
-	memcpy(out_directory, file, (size_t)(slash - file));
-	memcpy(out_directory + (slash - file), modules, sizeof modules);
-	return true;
-}
-
 /* Called on a stack of our own: paths are long, and a thread's stack may be too small for the
  * loader. */
 static void module_search(void *argument)
@@ -185,9 +157,7 @@ static void module_search(void *argument)
 		return;
 	}
 	wanted->is_found = module_find_in_list(ct_os_environment("CTRACE_EMITTERS"), wanted);
-	/* What was built with this library fits it better than what is installed.  But whoever
-	 * starts a set-uid program chooses the path that it has. */
-	if (!wanted->is_found && getauxval(AT_SECURE) == 0 && print_own_directory(directory))
+	if (!wanted->is_found && ct_own_directory("modules", directory))
 		wanted->is_found = module_find_in(directory, wanted);
 	if (!wanted->is_found)
 		wanted->is_found = module_find_in(CT_MODULE_DIR, wanted);
