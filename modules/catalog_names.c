@@ -48,7 +48,7 @@ static void names_close(void *catalog)
 	errno = saved;
 }
 
-static void *names_open(const char *paths)
+static void *names_open(const char *paths, const char *installed)
 {
 	int saved = errno;
 	struct names *names = names_create();
@@ -57,6 +57,8 @@ static void *names_open(const char *paths)
 		/* Errors are not reported: any names that could be read are used. */
 		enum ctrace_status ignored = ct_catalog_add_list(names->catalog, paths, NULL, NULL);
 
+		if (ct_catalog_at(names->catalog, 0) != NULL)
+			ignored = ct_catalog_add_installed(names->catalog, installed);
 		(void)ignored;
 		if (ct_catalog_at(names->catalog, 0) == NULL) {
 			names_close(names);

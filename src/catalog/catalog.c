@@ -18,11 +18,12 @@
 
 struct ct_catalog {
 	struct ct_catalog_file *files;
-	const struct ct_catalog_component **components; /* in the order of addition */
+	struct ct_catalog_component **components; /* in the order of addition */
 	uint32_t count;
 	struct ct_hash_table table; /* of the components, by name */
 	struct ct_catalog_budget budget;
 	struct ct_catalog_counts counts;
+	bool adds_installed; /* while ct_catalog_add_installed() reads */
 };
 
 enum ctrace_status ct_catalog_create(struct ct_catalog **out_catalog)
@@ -82,8 +83,8 @@ static bool component_has_name(const void *items, uint32_t number, const void *k
 	return ct_name_is(name->at, name->size, component->name);
 }
 
-static const struct ct_catalog_component *component_find(const struct ct_catalog *catalog,
-							 const char *name, size_t size)
+static struct ct_catalog_component *component_find(const struct ct_catalog *catalog,
+						   const char *name, size_t size)
 {
 	const struct ct_span key = { name, size };
 	uint32_t found = ct_hash_table_find(&catalog->table, ct_name_hash(name, size),
@@ -95,16 +96,18 @@ static const struct ct_catalog_component *component_find(const struct ct_catalog
 const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog,
 							const char *name, size_t size)
 {
-	while (size > 0) {
-		const struct ct_catalog_component *component = component_find(catalog, name, size);
+	const struct ct_catalog_component *own = component_find(catalog, name, size);
+
+	for (const struct ct_catalog_component *component = own; size > 0;) {
 		const char *dot;
 
-		if (component != NULL)
+		if (component != NULL && !component->is_installed)
 			return component;
 		dot = memrchr(name, '.', size);
 		size = dot != NULL ? (size_t)(dot - name) : 0;
+		component = component_find(catalog, name, size);
 	}
-	return NULL;
+	return own; /* an installed one, or NULL */
 }
 
 const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component,
@@ -125,6 +128,32 @@ const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *
 	return count == 1 && events->event_id == event_id ? events : NULL;
 }
 
+static const struct ct_argument *choice_find(const struct ct_catalog_component *component,
+					     const char *value, size_t size)
+{
+	for (uint32_t i = 0; i < component->choice_count; i++)
+		if (ct_name_is(value, size, component->choices[i].value))
+			return &component->choices[i].argument;
+	return NULL;
+}
+
+const struct ct_argument *ct_catalog_record(const struct ct_catalog_component *component,
+					    const char *value, size_t size)
+{
+	const struct ct_argument *found;
+	const char *slash;
+
+	while (size > 0 && (value[size - 1] == ' ' || value[size - 1] == '\0'))
+		size--;
+	if (size == 0)
+		return NULL;
+	found = choice_find(component, value, size);
+	slash = memrchr(value, '/', size);
+	if (found == NULL && slash != NULL)
+		found = choice_find(component, slash + 1, (size_t)(value + size - slash - 1));
+	return found;
+}
+
 const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalog, size_t index)
 {
 	return index < catalog->count ? catalog->components[index] : NULL;
@@ -132,16 +161,37 @@ const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalo
 
 /* ---- adding ---- */
 
+/* An installed component of the same name gives its events to one that was added without. */
+static void component_complete(struct ct_catalog_component *component,
+			       const struct ct_catalog_component *installed)
+{
+	if (component->has_events || component->is_installed)
+		return;
+	component->has_events = true;
+	component->events = installed->events;
+	component->event_count = installed->event_count;
+	component->has_exception = installed->has_exception;
+	component->has_asid = installed->has_asid;
+	component->has_jobname = installed->has_jobname;
+	if (component->description[0] == '\0')
+		component->description = installed->description;
+}
+
 /* Adds a component.  A name that exists already is reported, and the component is left out. */
 static enum ctrace_status catalog_add_component(struct ct_catalog *catalog,
 						const struct ct_catalog_file *file, uint32_t index,
 						struct ct_catalog_diagnostics *diagnostics)
 {
-	const struct ct_catalog_component *component = &file->components[index];
-	const struct ct_catalog_component *other = component_find(catalog, component->name,
-								  strlen(component->name)),
-					  **all;
+	struct ct_catalog_component *component = &file->components[index];
+	struct ct_catalog_component *other = component_find(catalog, component->name,
+							    strlen(component->name)),
+				    **all;
 
+	component->is_installed = catalog->adds_installed;
+	if (other != NULL && catalog->adds_installed) {
+		component_complete(other, component);
+		return CTRACE_OK;
+	}
 	if (other != NULL) {
 		struct ct_buf what;
 
@@ -158,7 +208,7 @@ static enum ctrace_status catalog_add_component(struct ct_catalog *catalog,
 		return CTRACE_OK;
 	}
 	all = ct_hash_table_reserve_items(&catalog->table, catalog->components,
-					  sizeof(const struct ct_catalog_component *));
+					  sizeof(struct ct_catalog_component *));
 	if (all == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	catalog->components = all;
@@ -379,6 +429,19 @@ enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *p
 		paths += *paths == ':';
 	}
 	return status;
+}
+
+enum ctrace_status ct_catalog_add_installed(struct ct_catalog *catalog, const char *directory)
+{
+	struct ct_catalog_counts before = catalog->counts;
+	enum ctrace_status status;
+
+	catalog->adds_installed = true;
+	status = ct_catalog_add(catalog, directory, NULL, NULL);
+	catalog->adds_installed = false;
+	before.files = catalog->counts.files; /* which have a limit */
+	catalog->counts = before;
+	return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OK;
 }
 
 /* True for a single annotation file instead of a directory: the tools read that themselves. */

@@ -18,6 +18,7 @@
 #define CT_CATALOG_FILE_LIMIT ((size_t)4 << 20) /* bytes a file */
 #define CT_CATALOG_DEPTH 16u                    /* of nested YAML */
 #define CT_MNEMONIC_SIZE 32u                    /* bytes; the listings show 8 */
+#define CT_CATALOG_CHOOSERS 4u                  /* items that choose a record */
 
 /* How an item is shown. */
 enum ct_print {
@@ -60,9 +61,13 @@ struct ct_argument {
 	uint32_t label_count;
 	const struct ct_copybook *copybook; /* of CT_PRINT_RECORD; else NULL */
 	const char *copybook_name;          /* as written in the file; or NULL */
-	enum ct_encoding encoding;          /* of text */
+	/* of CT_PRINT_RECORD without a copybook: the values of these arguments of the event choose
+	 * a record of the component, the first one that does */
+	uint32_t choosers[CT_CATALOG_CHOOSERS];
+	uint32_t chooser_count;
+	enum ct_encoding encoding; /* of text */
 	enum ct_argument_role role;
-	bool is_key; /* SUMMARY shows it */
+	bool is_key;               /* SUMMARY shows it */
 	/* its value is the event's ASID: ASIDLIST compares it instead of the process's */
 	bool is_asid;
 	bool is_jobname; /* likewise, for JOBLIST */
@@ -115,17 +120,27 @@ static inline bool ct_event_type_is_inferred(const struct ct_event_type *type)
 	return type->until_count > 0;
 }
 
+/* A record of a component that the value of an item chooses. */
+struct ct_catalog_choice {
+	const char *value; /* compared ignoring case; "*": any other */
+	struct ct_argument argument;
+};
+
 struct ct_catalog_component {
 	const char *name; /* as written in the file; compared ignoring case */
 	const char *description;
-	const char *path; /* of its file */
+	const char *path;  /* of its file */
+	bool is_installed; /* by ct_catalog_add_installed() */
 	/* shared objects (NAME of NAME.so on CTRACE_LINKLIST), or NULL: component.h, reader.h */
 	const char *formatter;
 	const char *filter;
+	bool has_events; /* the file has the key `events`, or an installed one has given its own */
 	uint32_t event_count;
 	const struct ct_event_type *events;        /* sorted by id */
 	bool has_exception, has_asid, has_jobname; /* some event has this mark */
 	bool has_until;                            /* some span has an inferred end */
+	uint32_t choice_count;
+	const struct ct_catalog_choice *choices; /* its `records` */
 };
 
 /* ---- catalog.c: the set of all components that were loaded. */
@@ -153,6 +168,12 @@ enum ctrace_status ct_catalog_add_list(struct ct_catalog *catalog, const char *p
 enum ctrace_status ct_catalog_add_environment(struct ct_catalog *catalog,
 					      ct_catalog_diagnose *diagnose,
 					      void *user) CT_MUST_USE;
+/* Adds the files of a directory of catalogues that ctrace brings, below all others: a component
+ * that was added before keeps its description, and so do the components below it; nothing is
+ * reported or counted.  Of these files a component has only what is described under its own name.
+ * A component that was added without `events` gets those of the file. */
+enum ctrace_status ct_catalog_add_installed(struct ct_catalog *catalog,
+					    const char *directory) CT_MUST_USE;
 /* For use in a traced process, which needs only names: copybooks are not read or checked, and files
  * are read up to 16 MiB in all.  Call it before adding anything. */
 void ct_catalog_names_only(struct ct_catalog *catalog);
@@ -168,11 +189,16 @@ struct ct_catalog_counts {
 };
 struct ct_catalog_counts ct_catalog_counts(const struct ct_catalog *catalog);
 /* Returns a borrowed component, or NULL.  A component without its own file has that of its nearest
- * parent: APP.DB.READ that of APP.DB, or of APP. */
+ * parent: APP.DB.READ that of APP.DB, or of APP; else an installed one of its own name. */
 const struct ct_catalog_component *ct_catalog_component(const struct ct_catalog *catalog,
 							const char *name, size_t size);
 const struct ct_event_type *ct_catalog_event(const struct ct_catalog_component *component,
 					     uint32_t event_id);
+/* Returns the component's record for this value of an item: by the whole value, or by what is
+ * behind its last slash.  Blanks at its end do not count.  "*" is for any other value.  NULL: there
+ * is none. */
+const struct ct_argument *ct_catalog_record(const struct ct_catalog_component *component,
+					    const char *value, size_t size);
 /* NULL past the last */
 const struct ct_catalog_component *ct_catalog_at(const struct ct_catalog *catalog, size_t index);
 

@@ -1,7 +1,9 @@
 /*
- * catalog_argument.c - reads the items of an event from a catalogue.
+ * catalog_argument.c - reads the items of an event from a catalogue, and the records of a component
+ * that values of items choose.
  *
- * Called by catalog_load.c for each event.  A list of items may be an alias; each use counts.
+ * Called by catalog_load.c for each event and each component.  A list of items may be an alias;
+ * each use counts.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +17,7 @@ enum {
 	KEY_VALUES,
 	KEY_COPYBOOK,
 	KEY_RECORD,
+	KEY_RECORDS,
 	KEY_ENCODING,
 	KEY_DIALECT,
 	KEY_ODOSLIDE,
@@ -24,13 +27,13 @@ enum {
 	KEY_JOBNAME,
 	KEY_COUNT
 };
-static const char *const key_names[KEY_COUNT] = { "name",    "description", "print",  "unit",
-						  "values",  "copybook",    "record", "encoding",
-						  "dialect", "odoslide",    "role",   "key",
-						  "asid",    "jobname" };
+static const char *const key_names[KEY_COUNT] = { "name",     "description", "print",    "unit",
+						  "values",   "copybook",    "record",   "records",
+						  "encoding", "dialect",     "odoslide", "role",
+						  "key",      "asid",        "jobname" };
 static const struct ct_load_keys keys = {
 	key_names, KEY_COUNT, "an argument",
-	"name, description, print, unit, values, copybook, record, encoding, dialect, odoslide, role, key, asid or jobname"
+	"name, description, print, unit, values, copybook, record, records, encoding, dialect, odoslide, role, key, asid or jobname"
 };
 static const struct ct_load_letters argument_letters = {
 	CT_CATALOG_NAME, "_-", true, "a letter or _, then letters, digits, _ and -: at most 63"
@@ -166,7 +169,7 @@ static bool print_choose(struct ct_load *load, const struct ct_yaml *const *valu
 {
 	if (values[KEY_PRINT] != NULL)
 		return print_load(load, values[KEY_PRINT], out_print);
-	*out_print = values[KEY_COPYBOOK] != NULL ? CT_PRINT_RECORD
+	*out_print = values[KEY_COPYBOOK] != NULL || values[KEY_RECORDS] != NULL ? CT_PRINT_RECORD
 		     : values[KEY_VALUES] != NULL ? CT_PRINT_ENUMERATION
 		     : values[KEY_UNIT] != NULL   ? CT_PRINT_TIME
 						  : CT_PRINT_DEFAULT;
@@ -201,7 +204,13 @@ static void print_check(struct ct_load *load, const struct ct_yaml *const *value
 	if (values[KEY_COPYBOOK] != NULL && print != CT_PRINT_RECORD)
 		ct_load_diagnose(load, values[KEY_COPYBOOK], "only a record has a copybook",
 				 "print: record, or no copybook");
-	if (values[KEY_COPYBOOK] == NULL && print == CT_PRINT_RECORD)
+	if (values[KEY_RECORDS] != NULL && print != CT_PRINT_RECORD)
+		ct_load_diagnose(load, values[KEY_RECORDS], "only a record has a copybook",
+				 "print: record, or no records");
+	if (values[KEY_RECORDS] != NULL && values[KEY_COPYBOOK] != NULL)
+		ct_load_diagnose(load, values[KEY_RECORDS], "this record has a copybook already",
+				 "one of copybook and records");
+	if (values[KEY_COPYBOOK] == NULL && values[KEY_RECORDS] == NULL && print == CT_PRINT_RECORD)
 		ct_load_diagnose(load, values[KEY_PRINT], "the record has no copybook",
 				 "copybook: FILE beside it");
 	for (unsigned i = 0; i < CT_COUNT(of_copybooks); i++)
@@ -304,11 +313,15 @@ static void argument_load_details(struct ct_load *load, const struct ct_yaml *co
 	argument_load_marks(load, values, argument);
 }
 
-/* Reads an argument: a name alone, or a map.  Returns the node with the name, or NULL. */
+/* Reads an argument: a name alone, or a map.  Returns the node with the name, or NULL; and the
+ * value of `records`, or NULL. */
 static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct_yaml *node,
-					   struct ct_argument *argument)
+					   struct ct_argument *argument,
+					   const struct ct_yaml **out_choosers)
 {
 	const struct ct_yaml *values[KEY_COUNT] = { 0 };
+
+	*out_choosers = NULL;
 
 	*argument = (struct ct_argument){
 		.name = "", .description = "", .unit_ns = 1, .encoding = load->form.encoding
@@ -322,6 +335,7 @@ static const struct ct_yaml *load_argument(struct ct_load *load, const struct ct
 	else
 		argument->name = ct_load_name(load, values[KEY_NAME], &argument_letters);
 	argument_load_details(load, values, argument);
+	*out_choosers = values[KEY_RECORDS];
 	return argument->name != NULL ? values[KEY_NAME] : NULL;
 }
 
@@ -349,6 +363,44 @@ static void arguments_check_marks(struct ct_load *load, const struct ct_yaml *li
 					 "each role once");
 }
 
+/* ---- items that choose a record ---- */
+
+static void chooser_add(struct ct_load *load, const struct ct_yaml *node,
+			const struct ct_event_type *type, struct ct_argument *argument)
+{
+	const struct ct_yaml *word = ct_yaml_value(node);
+
+	for (uint32_t i = 0; i < type->argument_count && word->kind == CT_YAML_SCALAR; i++) {
+		const struct ct_argument *chooser = &type->arguments[i];
+
+		if (chooser == argument || chooser->name == NULL ||
+		    !ct_name_is(word->text, word->count, chooser->name))
+			continue;
+		argument->choosers[argument->chooser_count++] = i;
+		return;
+	}
+	ct_load_diagnose_word(load, node, "is no other argument of this event",
+			      "the name of the argument whose value chooses among records");
+}
+
+static void argument_take_choosers(struct ct_load *load, const struct ct_yaml *node,
+				   const struct ct_event_type *type, struct ct_argument *argument)
+{
+	const struct ct_yaml *list = ct_yaml_value(node);
+
+	if (list->kind != CT_YAML_LIST) {
+		chooser_add(load, node, type, argument);
+		return;
+	}
+	if (list->count == 0 || list->count > CT_CATALOG_CHOOSERS) {
+		ct_load_diagnose(load, node, "so many arguments cannot choose a record",
+				 "1 to 4 names of arguments");
+		return;
+	}
+	for (const struct ct_yaml *item = list->first; item != NULL; item = item->next)
+		chooser_add(load, item, type, argument);
+}
+
 /* Returns false without memory, or when the file exceeds a limit. */
 static bool arguments_read(struct ct_load *load, const struct ct_yaml *list,
 			   struct ct_event_type *type)
@@ -357,17 +409,19 @@ static bool arguments_read(struct ct_load *load, const struct ct_yaml *list,
 	struct ct_argument *arguments = ct_load_keep(load, items->count, sizeof *arguments);
 	const struct ct_yaml **names =
 		ct_arena_take(&load->nodes, items->count * sizeof(const struct ct_yaml *));
+	const struct ct_yaml **choosers =
+		ct_arena_take(&load->nodes, items->count * sizeof(const struct ct_yaml *));
 	struct ct_load_entry *entries;
 	uint32_t named = 0;
 	uint32_t i = 0;
 
-	if (arguments == NULL || names == NULL) {
+	if (arguments == NULL || names == NULL || choosers == NULL) {
 		load->status = CTRACE_NOT_ENOUGH_MEMORY;
 		return false;
 	}
 	for (const struct ct_yaml *item = items->first; item != NULL && load->status == CTRACE_OK;
 	     item = item->next, i++)
-		names[i] = load_argument(load, item, &arguments[i]);
+		names[i] = load_argument(load, item, &arguments[i], &choosers[i]);
 	if (load->status != CTRACE_OK)
 		return false;
 	type->arguments = arguments;
@@ -380,6 +434,9 @@ static bool arguments_read(struct ct_load *load, const struct ct_yaml *list,
 			entries[named++] = (struct ct_load_entry){ .name = arguments[i].name,
 								   .node = names[i] };
 	ct_load_unique(load, named, "is the name", "a name of its own for each argument");
+	for (i = 0; i < items->count; i++)
+		if (choosers[i] != NULL)
+			argument_take_choosers(load, choosers[i], type, &arguments[i]);
 	arguments_check_marks(load, list, type);
 	return true;
 }
@@ -417,4 +474,85 @@ void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list, struct 
 							 ? type->arguments
 							 : NULL,
 					 .reads = reads_before - load->budget->reads });
+}
+
+/* ---- records that values choose ---- */
+
+/* The keys of such a record, and what they are called as keys of an argument. */
+static const char *const choice_names[] = { "copybook", "record", "encoding", "dialect",
+					    "odoslide" };
+static const unsigned choice_keys[] = { KEY_COPYBOOK, KEY_RECORD, KEY_ENCODING, KEY_DIALECT,
+					KEY_ODOSLIDE };
+static const struct ct_load_keys choice_map = { choice_names, CT_COUNT(choice_names), "a record",
+						"copybook, record, encoding, dialect or odoslide" };
+static const struct ct_load_letters choice_letters = {
+	CT_CATALOG_TEXT, "*", false, "a value of the item that chooses: 1 to 4,095 printable bytes"
+};
+
+static void choice_load(struct ct_load *load, const struct ct_yaml *key,
+			struct ct_catalog_choice *choice)
+{
+	const struct ct_yaml *given[CT_COUNT(choice_names)];
+	const struct ct_yaml *values[KEY_COUNT] = { 0 };
+
+	choice->value = ct_load_name(load, key, &choice_letters);
+	choice->argument = (struct ct_argument){ .name = "",
+						 .description = "",
+						 .print = CT_PRINT_RECORD,
+						 .unit_ns = 1,
+						 .encoding = load->form.encoding };
+	if (ct_yaml_value(key->next)->kind == CT_YAML_SCALAR) {
+		values[KEY_COPYBOOK] = key->next;
+	} else {
+		if (!ct_load_map(load, key->next, &choice_map, given))
+			return;
+		for (unsigned i = 0; i < CT_COUNT(choice_keys); i++)
+			values[choice_keys[i]] = given[i];
+	}
+	if (values[KEY_COPYBOOK] == NULL) {
+		ct_load_diagnose(load, key->next, "what the record looks like is not said",
+				 "copybook: FILE");
+		return;
+	}
+	(void)ct_load_encoding(load, values[KEY_ENCODING], &choice->argument.encoding);
+	argument_load_copybook(load, values,
+			       ct_load_name(load, values[KEY_RECORD], &record_letters),
+			       &choice->argument);
+}
+
+void ct_load_choices(struct ct_load *load, const struct ct_yaml *node,
+		     struct ct_catalog_component *component)
+{
+	const struct ct_yaml *map = ct_yaml_value(node);
+	uint32_t count = map->count / 2, i = 0;
+	struct ct_catalog_choice *choices;
+	struct ct_load_entry *entries;
+
+	if (ct_load_is_nothing(node))
+		return;
+	if (map->kind != CT_YAML_MAP) {
+		ct_load_diagnose(load, node, "records are keys and values",
+				 "VALUE: COPYBOOK, on a line each or in {} with commas between");
+		return;
+	}
+	if (count == 0 || !ct_load_charge(load, node, map->count))
+		return;
+	choices = ct_load_keep(load, count, sizeof *choices);
+	entries = ct_load_entries(load, count);
+	if (choices == NULL || entries == NULL)
+		return;
+	for (const struct ct_yaml *key = map->first; key != NULL && load->status == CTRACE_OK;
+	     key = key->next->next, i++)
+		choice_load(load, key, &choices[i]);
+	if (load->status != CTRACE_OK)
+		return;
+	count = 0;
+	i = 0;
+	for (const struct ct_yaml *key = map->first; key != NULL; key = key->next->next, i++)
+		if (choices[i].value != NULL)
+			entries[count++] =
+				(struct ct_load_entry){ .name = choices[i].value, .node = key };
+	ct_load_unique(load, count, "is the value", "each value once");
+	component->choices = choices;
+	component->choice_count = i;
 }

@@ -492,15 +492,17 @@ enum {
 	TOP_FORMATTER,
 	TOP_FILTER,
 	TOP_COPYBOOKS,
+	TOP_RECORDS,
 	TOP_EVENTS,
 	TOP_KEYS
 };
 static const char *const top_names[TOP_KEYS] = { "component", "description", "encoding",
 						 "dialect",   "odoslide",    "formatter",
-						 "filter",    "copybooks",   "events" };
+						 "filter",    "copybooks",   "records",
+						 "events" };
 static const struct ct_load_keys top_keys = {
 	top_names, TOP_KEYS, "a catalogue",
-	"component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events"
+	"component, description, encoding, dialect, odoslide, formatter, filter, copybooks, records or events"
 };
 static const struct ct_load_letters component_letters = {
 	CTRACE_MAX_COMPONENT, NULL, false, "1 to 255 printable bytes without blanks"
@@ -589,6 +591,9 @@ static void component_load(struct ct_load *load, const struct ct_yaml *document,
 	component_load_name(load, values[TOP_COMPONENT], document, component);
 	file->component_count++;
 	component_load_head(load, values, component);
+	if (values[TOP_RECORDS] != NULL)
+		ct_load_choices(load, values[TOP_RECORDS], component);
+	component->has_events = values[TOP_EVENTS] != NULL;
 	if (values[TOP_EVENTS] != NULL)
 		events_load(load, values[TOP_EVENTS], component, result);
 }

@@ -4,7 +4,7 @@
  *
  *     catalog.c           the set of components: files and look-up
  *     catalog_load.c      components, events, and pairs of events
- *     catalog_argument.c  an event's items
+ *     catalog_argument.c  an event's items, and records that they choose
  *     catalog_record.c    finds the copybooks that arguments name, and reads each once
  *     catalog_values.c    keys and values: texts, names, numbers, words; duplicates
  *     catalog_diagnostic.c   errors, reported in the order of the text
@@ -232,6 +232,9 @@ void ct_load_unique(struct ct_load *load, uint32_t count, const char *what, cons
 /* The items of an event: its `arguments`. */
 void ct_load_arguments(struct ct_load *load, const struct ct_yaml *list,
 		       struct ct_event_type *type);
+/* The records of a component that values of items choose: its `records`. */
+void ct_load_choices(struct ct_load *load, const struct ct_yaml *node,
+		     struct ct_catalog_component *component);
 
 /* ---- catalog_load.c */
 struct ct_catalog_result {

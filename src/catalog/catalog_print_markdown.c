@@ -75,6 +75,8 @@ static void markdown_print_form(struct ct_buf *out, const struct ct_argument *ar
 			ct_buf_add_format(out, ", %u bytes", ct_copybook_size(argument->copybook));
 		}
 	}
+	if (argument->chooser_count > 0)
+		ct_buf_add_text(out, ", the copybook by other items");
 	if (argument->encoding != CT_ENCODING_ASCII)
 		markdown_add_separate(out, start, ct_encoding_name(argument->encoding));
 	if (argument->role != CT_ARGUMENT_ROLE_NONE)

@@ -361,7 +361,7 @@ static void add_item(struct ct_buf *out, const struct ct_read_event *event, uint
 		(void)add_string(out, name, strlen(name));
 	}
 	if (is_described)
-		add_meaning(out, &event->traced.items[index], &type->arguments[index]);
+		add_meaning(out, &event->traced.items[index], ct_read_event_argument(event, index));
 	ADD(out, "}");
 }
 

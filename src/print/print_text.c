@@ -109,13 +109,6 @@ static void add_escaped(struct ct_buf *out, const char *text)
 	ct_escape_add(out, text, strlen(text));
 }
 
-static const struct ct_argument *item_argument(const struct ct_read_event *event, uint32_t index)
-{
-	return event->type != NULL && index < event->type->argument_count
-		       ? &event->type->arguments[index]
-		       : NULL;
-}
-
 /* Without a catalogue an item is as its type says. */
 static inline void add_data(const struct ct_text_printer *printer, struct ct_buf *out,
 			    const struct ct_read_event *event)
@@ -128,7 +121,8 @@ static inline void add_data(const struct ct_text_printer *printer, struct ct_buf
 	}
 	for (uint32_t i = 0; i < event->traced.item_count; i++) {
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
-		ct_value_add(out, &line->format, &event->traced.items[i], item_argument(event, i));
+		ct_value_add(out, &line->format, &event->traced.items[i],
+			     ct_read_event_argument(event, i));
 	}
 }
 
@@ -145,7 +139,7 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 	char scratch[16];
 
 	for (uint32_t i = 0; i < event->traced.item_count; i++) {
-		const struct ct_argument *argument = item_argument(event, i);
+		const struct ct_argument *argument = ct_read_event_argument(event, i);
 		const char *name = ct_read_event_item_name(event, i, scratch);
 
 		if (printer->options.has_records &&
@@ -164,9 +158,9 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 static void add_records(struct ct_buf *out, const struct ct_read_event *event)
 {
 	for (uint32_t i = 0; i < event->traced.item_count; i++)
-		if (ct_value_is_record(&event->traced.items[i], item_argument(event, i)))
-			ct_value_add_record(out, &event->traced.items[i], item_argument(event, i),
-					    RECORD_INDENT);
+		if (ct_value_is_record(&event->traced.items[i], ct_read_event_argument(event, i)))
+			ct_value_add_record(out, &event->traced.items[i],
+					    ct_read_event_argument(event, i), RECORD_INDENT);
 }
 
 /* -----------------------------------------------------------------------------------------------

@@ -66,9 +66,10 @@ struct ct_class_names; /* format/format.h */
  * and reads no environment. */
 struct ct_names_module {
 	size_t size; /* of this struct as the module knows it */
-	/* Opens the catalogue of these files and directories, separated by colons.  A file with an
-	 * error is left out.  Returns NULL when no file is left. */
-	void *(*open)(const char *paths);
+	/* Opens the catalogue of these files and directories, separated by colons, and of the
+	 * directory of installed ones below them.  A file with an error is left out.  Returns NULL
+	 * when no file is left. */
+	void *(*open)(const char *paths, const char *installed);
 	/* Gives the names of an event.  component is not terminated.  The names belong to the
 	 * catalogue and stay valid until the next call or close().  Returns false when there are
 	 * none. */

@@ -14,6 +14,7 @@
 #include "format/format.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdlib.h>
 
 struct ct_event_names {
@@ -70,6 +71,7 @@ struct ct_event_names *ct_event_names_open(const char *paths)
 {
 	const struct ct_names_module *module = __atomic_load_n(&loaded, __ATOMIC_ACQUIRE);
 	struct ct_event_names *names;
+	char installed[PATH_MAX];
 
 	if (paths == NULL || paths[0] == '\0')
 		paths = paths_of_environment();
@@ -79,7 +81,8 @@ struct ct_event_names *ct_event_names_open(const char *paths)
 	if (names == NULL)
 		return NULL;
 	names->module = module;
-	names->catalog = module->open(paths);
+	ct_installed_catalog(installed);
+	names->catalog = module->open(paths, installed);
 	if (names->catalog == NULL) {
 		free(names);
 		return NULL;

@@ -220,9 +220,7 @@ bool ct_export_add_value(struct ct_buf *out, const struct ct_read_event *event, 
 {
 	static const struct ct_line_format format = { .format = "", .delimiter = "" };
 	const struct ctrace_event_item *item = &event->traced.items[index];
-	const struct ct_event_type *type = event->type;
-	const struct ct_argument *argument =
-		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument = ct_read_event_argument(event, index);
 
 	if (text_is_plain_integer(item, argument)) {
 		bool is_signed =

@@ -126,11 +126,8 @@ static void add_time(struct chrome *self, uint64_t since_ns)
  * items. */
 static const struct ct_copybook *item_copybook(const struct ct_read_event *event, uint32_t index)
 {
-	const struct ct_argument *argument;
+	const struct ct_argument *argument = ct_read_event_argument(event, index);
 
-	if (event->type == NULL || index >= event->type->argument_count)
-		return NULL;
-	argument = &event->type->arguments[index];
 	return ct_value_is_record(&event->traced.items[index], argument) ? argument->copybook
 									 : NULL;
 }

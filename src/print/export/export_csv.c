@@ -178,9 +178,7 @@ static void add_value(struct csv *self, const struct ct_read_event *event, uint3
 {
 	static const struct ct_line_format format = { .format = "", .delimiter = "" };
 	const struct ctrace_event_item *item = &event->traced.items[index];
-	const struct ct_event_type *type = event->type;
-	const struct ct_argument *argument =
-		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument = ct_read_event_argument(event, index);
 
 	ct_buf_clear(&self->scratch);
 	if ((item->type == CTRACE_TYPE_TEXT || item->type == CTRACE_TYPE_UTF8) &&
@@ -264,9 +262,7 @@ static void search_take_field(const struct ct_record_field *field, void *user)
 static void add_field(struct csv *self, const struct ct_read_event *event, uint32_t index,
 		      const char *path)
 {
-	const struct ct_event_type *type = event->type;
-	const struct ct_argument *argument =
-		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument = ct_read_event_argument(event, index);
 	struct field_search search = { .csv = self, .path = path };
 	const struct ct_field_visitor visitor = { .begin_group = search_begin_group,
 						  .end_group = search_end_group,

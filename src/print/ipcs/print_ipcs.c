@@ -285,8 +285,8 @@ static struct datum item_datum(const struct ct_read_event *event, uint32_t index
 			       .size = item->data != NULL ? item->size : 0 };
 
 	if (event->type != NULL && index < event->type->argument_count) {
-		datum.argument = &event->type->arguments[index];
-		datum.label = datum.argument->name;
+		datum.argument = ct_read_event_argument(event, index);
+		datum.label = event->type->arguments[index].name;
 	} else if (event->names != NULL && event->names->items != NULL &&
 		   index < event->names->item_count) {
 		datum.label = event->names->items[index];

@@ -155,7 +155,8 @@ static void add_span(struct ct_report *report, const struct ct_read_event *event
 
 static bool item_is_record(const struct ct_read_event *event, uint32_t index)
 {
-	return ct_value_is_record(&event->traced.items[index], &event->type->arguments[index]);
+	return ct_value_is_record(&event->traced.items[index],
+				  ct_read_event_argument(event, index));
 }
 
 static void add_record(struct ct_report *report, const struct ct_read_event *event, uint32_t index)
@@ -167,7 +168,7 @@ static void add_record(struct ct_report *report, const struct ct_read_event *eve
 		report->counts.without_records++;
 		return;
 	}
-	record = ct_report_record(&report->records, event->type->arguments[index].copybook,
+	record = ct_report_record(&report->records, ct_read_event_argument(event, index)->copybook,
 				  &event->traced.items[index]);
 	report->failed |= record->failed;
 	ct_column_add_number(column, report->counts.events - report->record_row);

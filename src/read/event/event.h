@@ -71,6 +71,9 @@ const char *ct_read_event_mnemonic(const struct ct_read_event *event, char scrat
 /* Returns "rows" or "data1": the catalogue's name, else the trace's own, else the number from 1. */
 const char *ct_read_event_item_name(const struct ct_read_event *event, uint32_t index,
 				    char scratch[16]);
+/* Returns how the catalogue prints the item, or NULL.  The record of a component is chosen by other
+ * items of the event. */
+const struct ct_argument *ct_read_event_argument(const struct ct_read_event *event, uint32_t index);
 /* The values that ASIDLIST and JOBLIST compare: the item that the catalogue names, else the
  * process's. */
 uint32_t ct_read_event_asid(const struct ct_read_event *event);

@@ -32,6 +32,37 @@ const char *ct_read_event_item_name(const struct ct_read_event *event, uint32_t 
 	return scratch;
 }
 
+static const struct ct_argument *event_choose_record(const struct ct_read_event *event,
+						     const struct ct_argument *argument)
+{
+	const struct ct_argument *found = NULL;
+
+	for (uint32_t i = 0; i < argument->chooser_count && found == NULL; i++) {
+		uint32_t chooser = argument->choosers[i];
+		const struct ctrace_event_item *item =
+			chooser < event->traced.item_count ? &event->traced.items[chooser] : NULL;
+
+		if (item != NULL && item->data != NULL)
+			found = ct_catalog_record(event->component, item->data, item->size);
+	}
+	if (found == NULL)
+		found = ct_catalog_record(event->component, "*", 1);
+	return found != NULL ? found : argument;
+}
+
+const struct ct_argument *ct_read_event_argument(const struct ct_read_event *event, uint32_t index)
+{
+	const struct ct_argument *argument;
+
+	if (event->type == NULL || index >= event->type->argument_count)
+		return NULL;
+	argument = &event->type->arguments[index];
+	return argument->chooser_count == 0 || event->component == NULL ||
+			       event->component->choice_count == 0
+		       ? argument
+		       : event_choose_record(event, argument);
+}
+
 /* Returns the item that the catalogue marks as the asid or the job name, or NULL. */
 static const struct ctrace_event_item *event_marked_item(const struct ct_read_event *event,
 							 bool wants_asid)

@@ -90,9 +90,7 @@ void ct_filter_hint_destroy(struct ct_filter_hint *hint)
 static void words_note_value(struct words *words, const struct ct_read_event *event, uint32_t index)
 {
 	const struct ctrace_event_item *item = &event->traced.items[index];
-	const struct ct_event_type *type = event->type;
-	const struct ct_argument *argument =
-		type != NULL && index < type->argument_count ? &type->arguments[index] : NULL;
+	const struct ct_argument *argument = ct_read_event_argument(event, index);
 	size_t size = item->size;
 
 	if (argument != NULL)

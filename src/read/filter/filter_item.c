@@ -398,11 +398,9 @@ static bool item_matches(const struct ct_filter *filter, const struct ct_filter_
 			 const struct ct_read_event *event, uint32_t index, bool *out_is_there)
 {
 	const struct ctrace_event_item *item = &event->traced.items[index];
-	const struct ct_argument *argument = NULL;
+	const struct ct_argument *argument = ct_read_event_argument(event, index);
 	uint64_t value;
 
-	if (event->type != NULL && index < event->type->argument_count)
-		argument = &event->type->arguments[index];
 	if (test->path_count != 0 && !item_has_whole_name(test, event, index))
 		return record_matches(filter, test, item, argument, out_is_there);
 	*out_is_there = true;

@@ -10,6 +10,7 @@
 #include "tools/traces/reading.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -565,6 +566,16 @@ static void add_annotations(struct reading *reading)
 		report_no_catalog(reading, directory);
 }
 
+/* What ctrace brings, below all others. */
+static void add_installed(struct reading *reading)
+{
+	char directory[PATH_MAX];
+
+	ct_installed_catalog(directory);
+	if (ct_catalog_add_installed(reading->catalog, directory) == CTRACE_NOT_ENOUGH_MEMORY)
+		report_no_memory(reading);
+}
+
 bool reading_catalog(struct reading *reading)
 {
 	if (!catalog_need(reading))
@@ -574,8 +585,10 @@ bool reading_catalog(struct reading *reading)
 	    ct_catalog_add_environment(reading->catalog, catalog_diagnose, reading) ==
 		    CTRACE_NOT_ENOUGH_MEMORY)
 		report_no_memory(reading);
-	if (!reading->has_environment)
+	if (!reading->has_environment) {
 		add_annotations(reading);
+		add_installed(reading);
+	}
 	reading->has_environment = true;
 	return true;
 }

@@ -175,6 +175,46 @@ static void the_environment(void **state)
 	unsetenv("MFTRACE_ANNOTATIONS");
 }
 
+/* ---- what ctrace brings ---- */
+
+static void an_installed_component_is_below_all_others(void **state)
+{
+	struct ct_catalog_counts counted;
+
+	(void)state;
+	assert_int_equal(mkdir("installed", 0700), 0);
+	write_file("installed/a.yaml",
+		   "component: MF.RTS\ndescription: run time\nevents: {1: ENTRY}\n---\n"
+		   "component: MF.IO\nevents: {1: READ}\n---\n"
+		   "component: MF.XFH\ndescription: files\n"
+		   "events: {1: {mnemonic: OPEN, exception: true}}\n");
+	write_file("installed/bad.yaml", "component: [\n");
+	write_file("one.cpy", "       01  ONE.\n           05  A  PIC X(3).\n");
+	parse("component: mf.rts\nevents: {1: OWN}\n---\ncomponent: APP\nevents: {1: X}\n---\n"
+	      "component: mf.xfh\nrecords: {A: one.cpy}\n---\ncomponent: NONE\n");
+	counted = ct_catalog_counts(catalog);
+	assert_int_equal(ct_catalog_add_installed(catalog, "installed"), CTRACE_OK);
+	assert_int_equal(ct_catalog_counts(catalog).diagnostics, 0);
+	assert_int_equal(ct_catalog_counts(catalog).unread, 0);
+	assert_int_equal(ct_catalog_counts(catalog).components, counted.components);
+	assert_string_equal(event("MF.RTS", 1)->mnemonic, "OWN");
+	assert_string_equal(event("MF.IO", 1)->mnemonic, "READ");
+	/* Only what is called so: ids below it are another's. */
+	assert_null(ct_catalog_component(catalog, "MF.IO.DISK", 10));
+	assert_string_equal(event("MF.RTS.MEM", 1)->mnemonic, "OWN");
+	/* Without events of its own it has the installed ones. */
+	assert_string_equal(event("MF.XFH", 1)->mnemonic, "OPEN");
+	assert_true(component("MF.XFH")->has_exception);
+	assert_int_equal(component("MF.XFH")->choice_count, 1);
+	assert_string_equal(component("MF.XFH")->description, "files");
+	assert_int_equal(component("NONE")->event_count, 0);
+	/* A parent that somebody has described goes before an installed component. */
+	parse("component: MF\nevents: {1: ALL}\n");
+	assert_string_equal(event("MF.IO", 1)->mnemonic, "ALL");
+	assert_int_equal(ct_catalog_add_installed(catalog, "nowhere"), CTRACE_OK);
+	assert_int_equal(ct_catalog_counts(catalog).unread, 0);
+}
+
 /* ---- counts and bounds ---- */
 
 static void counts(void **state)
@@ -254,6 +294,7 @@ int test_catalog(void)
 		CATALOG_TEST(without_who_is_reported),
 		CATALOG_TEST(a_list),
 		CATALOG_TEST(the_environment),
+		CATALOG_TEST(an_installed_component_is_below_all_others),
 		CATALOG_TEST(counts),
 		CATALOG_TEST(a_file_that_is_too_large),
 		CATALOG_TEST(a_guest_takes_less),

@@ -203,6 +203,74 @@ static void an_unknown_encoding_costs_only_itself(void **state)
 	assert_int_equal(event("A", 1)->arguments[0].encoding, CT_ENCODING_LATIN_1);
 }
 
+static void values_choose_records(void **state)
+{
+	const struct ct_argument *chosen;
+
+	(void)state;
+	write_file("one.cpy", "       01  ONE.\n           05  A  PIC X(3).\n");
+	write_file("two.cpy", "       01  TWO.\n           05  B  PIC X(4).\n       01  NEXT-ONE.\n"
+			      "           05  C  PIC X(5).\n");
+	parse("component: A\nencoding: latin-1\nrecords:\n  CUSTOMER: one.cpy\n"
+	      "  orders.dat: {copybook: two.cpy, record: NEXT-ONE, encoding: ebcdic-037}\n"
+	      "events:\n  1: {mnemonic: X, arguments: &a [select, file, {name: record, records: [FILE, select]}]}\n"
+	      "  2: {mnemonic: Y, arguments: *a}\n");
+	chosen = &event("A", 2)->arguments[2];
+	assert_int_equal(chosen->print, CT_PRINT_RECORD);
+	assert_null(chosen->copybook);
+	assert_int_equal(chosen->chooser_count, 2);
+	assert_int_equal(chosen->choosers[0], 1);
+	assert_int_equal(chosen->choosers[1], 0);
+	assert_int_equal(component("A")->choice_count, 2);
+	chosen = ct_catalog_record(component("A"), "customer  ", 10);
+	assert_non_null(chosen);
+	assert_int_equal(chosen->print, CT_PRINT_RECORD);
+	assert_int_equal(chosen->encoding, CT_ENCODING_LATIN_1);
+	assert_string_equal(ct_copybook_name(chosen->copybook), "ONE");
+	chosen = ct_catalog_record(component("A"), "/var/data/ORDERS.DAT", 20);
+	assert_non_null(chosen);
+	assert_int_equal(chosen->encoding, CT_ENCODING_EBCDIC_037);
+	assert_string_equal(ct_copybook_name(chosen->copybook), "NEXT-ONE");
+	assert_null(ct_catalog_record(component("A"), "ORDERS", 6));
+	assert_null(ct_catalog_record(component("A"), "/var/data/", 10));
+	assert_null(ct_catalog_record(component("A"), "  ", 2));
+	parse("component: B\nrecords:\nevents:\n  1: {mnemonic: X, arguments: [file, {name: r, records: file}]}\n");
+	assert_int_equal(component("B")->choice_count, 0);
+	assert_int_equal(event("B", 1)->arguments[1].chooser_count, 1);
+}
+
+static void errors_in_records(void **state)
+{
+	(void)state;
+	write_file("one.cpy", "       01  ONE.\n           05  A  PIC X(3).\n");
+	assert_marked("component: A\nrecords: @[one.cpy]\n", "records are keys and values");
+	assert_marked("component: A\nrecords: {X: one.cpy, @x: one.cpy}\n",
+		      "\"x\" is the value of another, on line 2");
+	assert_marked("component: A\nrecords: {X: @nix.cpy}\n", "\"nix.cpy\" is not there");
+	assert_marked("component: A\nrecords: {X: @{record: ONE}}\n",
+		      "what the record looks like is not said");
+	assert_marked("component: A\nrecords: {X: {copybook: one.cpy, @key: true}}\n",
+		      "\"key\" is no key of a record");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: [a, {name: b, records: @c}]}}\n",
+		"\"c\" is no other argument of this event");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: [{name: b, records: @b}]}}\n",
+		"\"b\" is no other argument of this event");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: [a, {name: b, records: @[]}]}}\n",
+		"so many arguments cannot choose a record");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: [a, {name: b, records: @[a, a, a, a, a]}]}}\n",
+		"so many arguments cannot choose a record");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: [a, {name: b, print: hex, records: @a}]}}\n",
+		"only a record has a copybook");
+	assert_marked(
+		"component: A\nevents: {1: {mnemonic: X, arguments: [a, {name: b, copybook: one.cpy, records: @a}]}}\n",
+		"this record has a copybook already");
+}
+
 int test_catalog_argument(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -214,6 +282,8 @@ int test_catalog_argument(void)
 		CATALOG_TEST(an_unknown_encoding_costs_only_itself),
 		CATALOG_TEST(diagnostics),
 		CATALOG_TEST(too_many),
+		CATALOG_TEST(values_choose_records),
+		CATALOG_TEST(errors_in_records),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

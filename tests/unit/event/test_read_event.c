@@ -68,12 +68,58 @@ static void a_jobname_is_cut(void **state)
 	assert_string_equal(jobname, "ABCDEFGHIJKLMNOP");
 }
 
+/* The record of a file is chosen by the file's name in the same event. */
+static void other_items_choose_a_record(void **state)
+{
+	static const struct ct_argument chosen_arguments[] = {
+		{ .name = "select" },
+		{ .name = "file" },
+		{ .name = "record",
+		  .print = CT_PRINT_RECORD,
+		  .choosers = { 0, 1 },
+		  .chooser_count = 2 },
+	};
+	static const struct ct_event_type of_files = { .event_id = 1003,
+						       .mnemonic = "READ",
+						       .argument_count = 3,
+						       .arguments = chosen_arguments };
+	static const struct ct_catalog_choice choices[] = {
+		{ .value = "CUSTOMER", .argument = { .name = "", .print = CT_PRINT_RECORD } },
+		{ .value = "orders.dat", .argument = { .name = "", .print = CT_PRINT_RECORD } },
+		{ .value = "*", .argument = { .name = "", .print = CT_PRINT_HEX } },
+	};
+	struct ct_catalog_component component = { .name = "XFH",
+						  .choices = choices,
+						  .choice_count = 2 };
+	struct ctrace_event_item items[] = { text_item("Customer"), text_item("/d/orders.dat"),
+					     text_item("x") };
+	struct ct_read_event event = event_of(items, 3);
+
+	(void)state;
+	assert_null(ct_read_event_argument(&event, 2));
+	event.type = &of_files;
+	assert_ptr_equal(ct_read_event_argument(&event, 2), &chosen_arguments[2]);
+	event.component = &component;
+	assert_ptr_equal(ct_read_event_argument(&event, 0), &chosen_arguments[0]);
+	assert_null(ct_read_event_argument(&event, 3));
+	assert_ptr_equal(ct_read_event_argument(&event, 2), &choices[0].argument);
+	items[0] = text_item("OTHER");
+	assert_ptr_equal(ct_read_event_argument(&event, 2), &choices[1].argument);
+	items[1] = text_item("other");
+	assert_ptr_equal(ct_read_event_argument(&event, 2), &chosen_arguments[2]);
+	component.choice_count = 3;
+	assert_ptr_equal(ct_read_event_argument(&event, 2), &choices[2].argument);
+	event.traced.item_count = 1; /* an event without its file */
+	assert_ptr_equal(ct_read_event_argument(&event, 2), &choices[2].argument);
+}
+
 int test_read_event(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_catalogue_goes_before_the_trace),
 		cmocka_unit_test(an_item_may_say_whose_the_event_is),
 		cmocka_unit_test(a_jobname_is_cut),
+		cmocka_unit_test(other_items_choose_a_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
