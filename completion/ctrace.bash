@@ -151,12 +151,16 @@ _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 		;;
 	catalog:1) _ctrace_offer_words check header copybook doc import draft ;;
 	explain:1) _ctrace_offer_words 04 08 0C 00D ;;
+	run:1)
+		[[ $_ctrace_word == */* || -z $_ctrace_word ]] || mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "$_ctrace_word" | sort -u)
+		_ctrace_offer_files
+		;;
 	doctor:1)
 		_ctrace_offer_names pids
 		[[ $_ctrace_word == */* || -z $_ctrace_word ]] || mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -c -- "$_ctrace_word" | sort -u)
 		_ctrace_offer_files
 		;;
-	doctor:*) _ctrace_offer_files ;;
+	run:* | doctor:*) _ctrace_offer_files ;;
 	reload:1 | config:2 | catalog:* | diff:* | repair:*) _ctrace_offer_files ;;
 	recover:*) _ctrace_offer_files -d ;;
 	esac

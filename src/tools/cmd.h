@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 
 int cmd_show(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_recover(int argc, char **argv);

@@ -38,6 +38,8 @@ static int cmd_help(int argc, char **argv);
 static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
+	{ "run", "PROGRAM [ARG...]", "run a COBOL program with tracing of its run time", cmd_run,
+	  true, false },
 	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false, true },
 	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false, true },
 	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false,
@@ -277,11 +279,10 @@ static void descriptors_reserve(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
-			(void)open(
-				"/dev/null",
-				fd == STDIN_FILENO
-					? O_WRONLY
-					: O_RDONLY); /* the lowest: fd.  Its use fails with EBADF */
+			(void)open("/dev/null",
+				   /* the lowest: fd.  Its use fails with EBADF; programs that the
+				    * tool starts have what the tool was given */
+				   (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 int main(int argc, char **argv)

@@ -136,6 +136,9 @@ check 'a value that may be left out takes no word' has 'ctrace show --color ' "$
 check 'values of one that may be left out' is 'ctrace list --names=j' jobs
 
 check 'what doctor looks at: processes, programs, files' eval 'has "ctrace doctor " "$pid" directory && has "ctrace doctor bas" bash'
+check 'what run starts: programs and files' eval 'has "ctrace run " directory && has "ctrace run bas" bash'
+check 'options of run' is 'ctrace run --su' --summary=
+check 'a file for the program of run' is 'ctrace run bash directory/ou' directory/ours.cfg
 check 'options of doctor' is 'ctrace doctor --j' --json
 check 'a file for the program that doctor runs' is 'ctrace doctor bash directory/ou' directory/ours.cfg
 check 'components that have properties' is 'ctrace prop tool.main.p' tool.main.part

@@ -1,0 +1,481 @@
+/*
+ * cmd_run.c - ctrace run PROGRAM: runs it with tracing of the COBOL run time, and prints what it
+ * did.
+ *
+ *     runs/run_examine.c  the program's file: can a library be loaded before libcob?
+ *     runs/run_trace.c    the directory of the trace
+ *     runs/run_config.c   the configuration of the run
+ *     runs/run_program.c  the run: streams, signals and exit status are the program's
+ *     runs/run_follow.c   --tail
+ *     print/run_page.c  the page
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+#include "tools/traces/reading.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/progress_line.h"
+#include "operator/recovery_sweep.h"
+#include "print/run_page.h"
+#include "tools/runs/run_follow.h"
+#include "tools/runs/run_program.h"
+#include "tools/runs/run_trace.h"
+
+#define LIBRARY "libctrace-cobol.so"
+
+#ifndef CT_LIBRARY_DIR
+#define CT_LIBRARY_DIR "/usr/local/lib"
+#endif
+
+enum {
+	OPTION_LEVEL = 256,
+	OPTION_FILES,
+	OPTION_CALLS,
+	OPTION_PARAGRAPHS,
+	OPTION_STATEMENTS,
+	OPTION_RECORDS,
+	OPTION_IO,
+	OPTION_REPORT,
+	OPTION_CONFIG,
+	OPTION_TAIL,
+	OPTION_SUMMARY
+};
+
+enum summary { SUMMARY_AUTO, SUMMARY_ALWAYS, SUMMARY_NEVER };
+
+struct verb {
+	struct run_wanted wanted;
+	const char *output; /* -o; NULL: by the program's name */
+	const char *report; /* or NULL */
+	bool tails;
+	enum summary summary;
+	char **words; /* the program and its arguments */
+	struct run_program_kind kind;
+	char library[PATH_MAX];
+	struct run_trace trace;
+	struct run_config config;
+	struct run_program program;
+	struct run_follow *follow; /* or NULL */
+	uint64_t started_ns;
+};
+
+static bool run_report(const char *name, const char *what)
+{
+	fputs("ctrace run: ", stderr);
+	if (name != NULL) {
+		ct_tool_print(stderr, name, strlen(name));
+		fputs(": ", stderr);
+	}
+	fprintf(stderr, "%s\n", what);
+	return false;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Before the program runs
+ */
+
+static bool library_find(struct verb *verb)
+{
+	if (!ct_own_directory(LIBRARY, verb->library) || access(verb->library, R_OK) != 0)
+		(void)snprintf(verb->library, sizeof verb->library, "%s/%s", CT_LIBRARY_DIR,
+			       LIBRARY);
+	if (access(verb->library, R_OK) != 0)
+		return run_report(
+			LIBRARY,
+			"it is not beside ctrace and not installed; build ctrace where cobc and the header libcob.h are (make, make install)");
+	if (strpbrk(verb->library, " :") != NULL)
+		return run_report(
+			verb->library,
+			"LD_PRELOAD takes no path with a blank or a colon; move ctrace to another directory, or install it");
+	return true;
+}
+
+/* A name that cannot be written is reported before the program has run for hours. */
+static bool report_is_possible(const struct verb *verb)
+{
+	const char *slash;
+	char *directory;
+	bool is_good;
+
+	if (verb->report == NULL)
+		return true;
+	slash = strrchr(verb->report, '/');
+	directory = slash == NULL ? strdup(".")
+				  : strndup(verb->report, (size_t)(slash - verb->report + 1));
+	is_good = directory != NULL && access(directory, W_OK | X_OK) == 0;
+	free(directory);
+	return is_good || run_report(verb->report, strerror(errno));
+}
+
+static bool trace_open(struct verb *verb)
+{
+	const char *slash = strrchr(verb->words[0], '/');
+	const char *base = slash != NULL ? slash + 1 : verb->words[0];
+	bool is_good;
+	char *name;
+
+	if (verb->output != NULL)
+		return run_trace_open(&verb->trace, verb->output);
+	if (asprintf(&name, "%s.ctb", base) < 0)
+		return false;
+	is_good = run_trace_open(&verb->trace, name);
+	if (is_good)
+		verb->output = name; /* until the tool ends */
+	else
+		free(name);
+	return is_good;
+}
+
+/* Returns 0, or the exit status after a report. */
+static int verb_prepare(struct verb *verb)
+{
+	int exit_status = run_program_examine(verb->words[0], &verb->kind);
+
+	if (exit_status != 0)
+		return exit_status;
+	if (!library_find(verb) || !report_is_possible(verb) || !trace_open(verb))
+		return RUN_FAILED;
+	if (run_config_write(&verb->config, &verb->wanted, &verb->trace, verb->words))
+		return 0;
+	run_trace_discard(&verb->trace);
+	return RUN_FAILED;
+}
+
+static int program_start(struct verb *verb)
+{
+	int exit_status;
+
+	verb->program = (struct run_program){ .words = verb->words,
+					      .preload = verb->library,
+					      .config = verb->config.path,
+					      .directory = verb->config.directory };
+	if (verb->tails)
+		verb->follow = run_follow_open(verb->config.path);
+	if (verb->follow != NULL) {
+		verb->program.follow = run_follow_step;
+		verb->program.follow_user = verb->follow;
+		verb->program.follow_fd = run_follow_fd(verb->follow);
+	}
+	verb->started_ns = ct_clock_mono_ns();
+	exit_status = run_program_start(&verb->program);
+	if (exit_status == 0)
+		return 0;
+	run_follow_close(verb->follow);
+	run_trace_discard(&verb->trace);
+	return exit_status;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * After it has ended
+ */
+
+static bool summary_is_wanted(const struct verb *verb)
+{
+	return verb->summary == SUMMARY_ALWAYS ||
+	       (verb->summary == SUMMARY_AUTO && isatty(STDERR_FILENO));
+}
+
+/* Why no COBOL program was traced. */
+static void report_untraced(const struct verb *verb)
+{
+	if (verb->kind.is_elf && !verb->kind.needs_libcob)
+		(void)run_report(
+			verb->words[0],
+			"nothing of a COBOL run time was traced: the program does not need libcob.so. It is no COBOL program, has libcob"
+			" linked statically (link it anew, with -lcob), or loads libcob with dlopen (load " LIBRARY
+			" before it)");
+	else if (verb->kind.is_elf)
+		(void)run_report(
+			verb->words[0],
+			"nothing of the COBOL run time was traced, although the program needs libcob.so: it ended before the run time"
+			" began, or --level or --config keep everything out (ctrace doctor looks at a program)");
+	else
+		(void)run_report(
+			verb->words[0],
+			"nothing of a COBOL run time was traced: it started no COBOL program");
+}
+
+static int terminal_width(void)
+{
+	struct winsize window;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 ? window.ws_col
+										   : 0;
+}
+
+/* "./payroll ended with exit status 3 after 1.23 s" */
+static void subject_add(const struct verb *verb, uint64_t ran_ns, struct ct_buf *out)
+{
+	int how = verb->program.how;
+
+	ct_buf_add_text(out, verb->words[0]);
+	if (WIFSIGNALED(how))
+		ct_buf_add_format(out, " was ended by signal %d (%s)", WTERMSIG(how),
+				  strsignal(WTERMSIG(how)));
+	else
+		ct_buf_add_format(out, " ended with exit status %d", WEXITSTATUS(how));
+	ct_buf_add_text(out, " after ");
+	ct_run_page_add_time(out, ran_ns);
+}
+
+static void page_print(const struct verb *verb, const struct reading *reading,
+		       struct ct_run_page *page, uint64_t ran_ns)
+{
+	struct ct_run_page_options options = {
+		.width = terminal_width(),
+		.trace = verb->output,
+		.report = verb->report,
+		.lost = ct_reader_totals(reading->reader)->discarded
+	};
+	struct ct_buf subject, text;
+
+	ct_buf_init(&subject);
+	ct_buf_init(&text);
+	subject_add(verb, ran_ns, &subject);
+	options.subject = ct_buf_text(&subject);
+	ct_run_page_print(page, &options, &text);
+	progress_clear();
+	fwrite(text.data, 1, text.size, stderr);
+	ct_buf_fini(&text);
+	ct_buf_fini(&subject);
+}
+
+/* Reads the trace once: the rest of --tail, and what the page is made of.  Returns the events of
+ * the run time. */
+static uint64_t trace_read(struct verb *verb, uint64_t ran_ns)
+{
+	char *paths[] = { verb->trace.path };
+	bool is_whole = summary_is_wanted(verb) || verb->follow != NULL;
+	struct ct_run_page *page = NULL;
+	const struct ct_read_event *event;
+	struct reading reading;
+	uint64_t traced = 0;
+
+	reading_init(&reading, "ctrace run");
+	reading_paths(&reading, paths, 1);
+	reading.shows_progress = true;
+	reading.has_pairs = verb->follow != NULL;
+	if (ct_run_page_create(&page) != CTRACE_OK || !reading_open(&reading)) {
+		ct_run_page_destroy(page);
+		reading_close(&reading);
+		return 1; /* reported */
+	}
+	while ((is_whole || ct_run_page_traced(page) == 0) &&
+	       (event = ct_reader_next(reading.reader)) != NULL) {
+		ct_run_page_add(page, event);
+		if (verb->follow != NULL)
+			run_follow_rest(verb->follow, event);
+	}
+	traced = ct_run_page_traced(page);
+	progress_clear();
+	if (traced > 0 && summary_is_wanted(verb))
+		page_print(verb, &reading, page, ran_ns);
+	ct_run_page_destroy(page);
+	reading_close(&reading);
+	return traced;
+}
+
+static void report_make(const struct verb *verb)
+{
+	char name[] = "ctrace report", output[] = "-o";
+	char *words[] = { name, output, (char *)(uintptr_t)verb->report,
+			  (char *)(uintptr_t)verb->trace.path, NULL };
+
+	if (verb->report != NULL && run_trace_has_some(&verb->trace) &&
+	    cmd_report(CT_COUNT(words) - 1, words) != CMD_DONE)
+		(void)run_report(verb->report, "there is no page, or it is not complete");
+}
+
+static void verb_conclude(struct verb *verb)
+{
+	uint64_t ran_ns = ct_clock_mono_ns() - verb->started_ns;
+	uint64_t traced = 0;
+
+	if (verb->follow != NULL)
+		run_follow_end(verb->follow);
+	/* A process that was killed has left its last events in its rings. */
+	ct_recovery_on_the_way("ctrace run");
+	report_make(verb);
+	if (run_trace_has_some(&verb->trace))
+		traced = trace_read(verb, ran_ns);
+	if (traced == 0 && verb->summary != SUMMARY_NEVER)
+		report_untraced(verb);
+	run_follow_close(verb->follow);
+	run_trace_discard(&verb->trace);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * The verb
+ */
+
+static void refuse_pid(const struct argp_state *state)
+{
+	argp_failure(
+		state, CMD_USAGE, 0,
+		"a running program cannot be traced afterwards: it has found the functions of libcob already, and no library gets in front of"
+		" them. Start it with ctrace run. Or start programs with LD_PRELOAD=" LIBRARY
+		" and levels of none: then operators switch tracing on in the running program, with ctrace level, ctrace prop and TRACE CT");
+}
+
+static void parse_level(struct verb *verb, char *word, const struct argp_state *state)
+{
+	uint32_t level;
+
+	if (!ct_level_parse(word, strlen(word), &level) || level > CTRACE_FATAL)
+		argp_error(state, "no level: \"%s\"; expected debug, info, warn, error or fatal",
+			   word);
+	verb->wanted.level = ct_level_name(level);
+}
+
+static void parse_files(struct verb *verb, const char *names, const struct argp_state *state)
+{
+	verb->wanted.files = true;
+	verb->wanted.file_names = names;
+	for (const char *at = names; at != NULL && *at != '\0'; at++)
+		if ((unsigned char)*at < ' ' || *at == '=')
+			argp_error(state, "no name of a file: \"%s\"", names);
+	if (names != NULL && names[strspn(names, ", ")] == '\0')
+		argp_error(state, "--files= without a name; expected --files or --files=NAME,NAME");
+}
+
+static void parse_summary(struct verb *verb, const char *word, const struct argp_state *state)
+{
+	static const char *const words[] = { "auto", "always", "never" };
+
+	for (size_t i = 0; i < CT_COUNT(words); i++)
+		if (strcasecmp(word, words[i]) == 0) {
+			verb->summary = (enum summary)i;
+			return;
+		}
+	argp_error(state, "\"%s\" is none of auto, always and never", word);
+}
+
+static void parse_report(struct verb *verb, const char *name, const struct argp_state *state)
+{
+	if (strcmp(name, "-") == 0)
+		argp_error(state, "standard output is the program's: name a file for the report");
+	verb->report = name;
+}
+
+static error_t parse_run(int key, char *argument, struct argp_state *state)
+{
+	struct verb *verb = state->input;
+
+	switch (key) {
+	case OPTION_LEVEL:
+		parse_level(verb, argument, state);
+		return 0;
+	case OPTION_FILES:
+		parse_files(verb, argument, state);
+		return 0;
+	case OPTION_CALLS:
+		verb->wanted.calls = true;
+		return 0;
+	case OPTION_PARAGRAPHS:
+		verb->wanted.paragraphs = true;
+		return 0;
+	case OPTION_STATEMENTS:
+		verb->wanted.statements = true;
+		return 0;
+	case OPTION_RECORDS:
+		verb->wanted.records = true;
+		return 0;
+	case OPTION_IO:
+		verb->wanted.io = true;
+		return 0;
+	case OPTION_REPORT:
+		parse_report(verb, argument, state);
+		return 0;
+	case OPTION_CONFIG:
+		verb->wanted.user_config = argument;
+		return 0;
+	case OPTION_TAIL:
+		verb->tails = true;
+		return 0;
+	case OPTION_SUMMARY:
+		parse_summary(verb, argument, state);
+		return 0;
+	case 'o':
+		verb->output = argument;
+		return 0;
+	case 'p':
+		refuse_pid(state);
+		return 0;
+	case ARGP_KEY_ARG:
+		verb->words = &state->argv[state->next - 1];
+		state->next = state->argc; /* the rest is the program's */
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "a program is missing");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_run(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ NULL, 0, NULL, 0,
+		  "What is traced; files, calls and paragraphs if none of these is given:", 1 },
+		{ "files", OPTION_FILES, "NAMES", OPTION_ARG_OPTIONAL,
+		  "Files, or those of these names in SELECT or of these base names", 1 },
+		{ "calls", OPTION_CALLS, NULL, 0, "Programs: entry, exit, search, load, CANCEL",
+		  1 },
+		{ "paragraphs", OPTION_PARAGRAPHS, NULL, 0,
+		  "Sections and paragraphs; needs cobc -ftrace or -ftraceall", 1 },
+		{ "statements", OPTION_STATEMENTS, NULL, 0, "Statements; needs cobc -ftraceall",
+		  1 },
+		{ NULL, 0, NULL, 0, "Besides:", 2 },
+		{ "records", OPTION_RECORDS, NULL, 0, "The contents of records", 2 },
+		{ "io", OPTION_IO, NULL, 0, "The texts of DISPLAY and ACCEPT, passwords included",
+		  2 },
+		{ "level", OPTION_LEVEL, "LEVEL", 0,
+		  "Only events of this level and above; debug by default", 2 },
+		{ "config", OPTION_CONFIG, "FILE", 0,
+		  "A configuration that goes before; MFTRACE_CONFIG by default", 2 },
+		{ "output", 'o', "TRACE", 0,
+		  "The directory of the trace; PROGRAM.ctb by default. One of an earlier run becomes TRACE.old",
+		  3 },
+		{ "report", OPTION_REPORT, "FILE", 0, "A page for a browser, as by ctrace report",
+		  3 },
+		{ "tail", OPTION_TAIL, NULL, 0, "Print events while the program runs", 3 },
+		{ "summary", OPTION_SUMMARY, "WHEN", 0,
+		  "Print the page at the end: auto (on a terminal, the default), always, never",
+		  3 },
+		{ "pid", 'p', "PID", OPTION_HIDDEN, NULL, 3 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = rows,
+		.parser = parse_run,
+		.args_doc = "PROGRAM [ARGUMENT...]",
+		.doc = "Run a COBOL program, compiled as it may be, with tracing of its run time: programs, paragraphs, files, errors. "
+		       "Its standard streams, signals and exit status are its own. Afterwards a page is printed on standard error.\v"
+		       "Exit status: that of PROGRAM; a signal that ends PROGRAM ends ctrace too. 125 ctrace has failed, 126 PROGRAM "
+		       "cannot be executed, 127 there is no PROGRAM, 2 usage.",
+	};
+	struct verb verb = { .summary = SUMMARY_AUTO };
+	int exit_status;
+
+	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &verb) != 0)
+		return CMD_USAGE;
+	exit_status = verb_prepare(&verb);
+	if (exit_status == 0)
+		exit_status = program_start(&verb);
+	if (exit_status != 0)
+		return exit_status;
+	run_program_wait(&verb.program);
+	verb_conclude(&verb);
+	return run_program_end(&verb.program);
+}

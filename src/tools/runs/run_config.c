@@ -1,0 +1,248 @@
+/*
+ * run_config.c - the configuration that the programs of `ctrace run` read: defaults, then the
+ * user's own file, then what the options ask for.  The last line of a key counts.
+ *
+ * The file is in a private directory of its own, which run_program.c removes.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/runs/run_trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/temporary_file.h"
+#include "cli/cli.h"
+#include "lib/control/control.h"
+
+#define USER_LIMIT ((size_t)16 << 20)
+
+static bool config_report(const char *path, const char *what)
+{
+	fputs("ctrace run: ", stderr);
+	if (path != NULL) {
+		ct_tool_print(stderr, path, strlen(path));
+		fputs(": ", stderr);
+	}
+	fprintf(stderr, "%s\n", what);
+	return false;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * The user's file
+ */
+
+/* The first word that an mftrace.application in parentheses is compared with. */
+static const char *first_argument(char **words, struct ct_buf *joined)
+{
+	const char *slash = strrchr(words[0], '/');
+
+	for (char **word = words + 1; *word != NULL; word++)
+		ct_buf_add(joined, *word, strlen(*word) + 1);
+	return ct_config_triggered(slash != NULL ? slash + 1 : words[0],
+				   joined->data != NULL ? joined->data : "", joined->size);
+}
+
+/* Is the file for this program?  The words of the command line decide, as for the program itself,
+ * and for all that it starts. */
+static bool text_is_for_program(struct ct_buf *text, char **words)
+{
+	const char *slash = strrchr(words[0], '/');
+	const struct ct_config_reader reader = { .command = NULL };
+	struct ct_program program = { .name = slash != NULL ? slash + 1 : words[0] };
+	unsigned stopped_at = 0;
+	char path[PATH_MAX];
+	struct ct_buf joined;
+
+	ct_buf_init(&joined);
+	program.path = realpath(words[0], path) != NULL ? path : words[0];
+	program.first_argument = first_argument(words, &joined);
+	ct_config_read(ct_buf_text(text), text->size, &program, &reader, &stopped_at);
+	ct_buf_fini(&joined);
+	return stopped_at == 0;
+}
+
+/* Adds the lines, but for mftrace.application: it would end the file for the other programs of the
+ * run. */
+static void text_add(struct ct_buf *out, struct ct_buf *text)
+{
+	const char *at = ct_buf_text(text), *end = at + text->size;
+
+	if (text->size >= 3 && memcmp(at, "\xEF\xBB\xBF", 3) == 0)
+		at += 3;
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		size_t size = (size_t)((newline != NULL ? newline : end) - at);
+		struct ct_command command;
+
+		if (ct_config_parse_line(at, size, &command, NULL) != CTRACE_OK ||
+		    command.verb != CT_VERB_APPLICATION)
+			ct_buf_add(out, at, size);
+		ct_buf_add_char(out, '\n');
+		at += size + (newline != NULL);
+	}
+}
+
+static bool user_add(struct ct_buf *out, const struct run_wanted *wanted, char **words)
+{
+	const char *path = wanted->user_config != NULL ? wanted->user_config
+						       : ct_os_environment("MFTRACE_CONFIG");
+	char buffer[CT_CONFIG_UNREAD];
+	enum ctrace_status status;
+	struct ct_buf text;
+
+	if (path == NULL)
+		return true;
+	ct_buf_init(&text);
+	status = ct_os_read_file(path, USER_LIMIT, &text);
+	if (status == CTRACE_OK && text_is_for_program(&text, words))
+		text_add(out, &text);
+	ct_buf_fini(&text);
+	return status == CTRACE_OK ||
+	       config_report(path, status == CTRACE_NOT_FOUND ? strerror(ENOENT)
+							      : ct_config_unread(errno, buffer));
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Ours
+ */
+
+/* Names of events and items in the metadata, for other tools; a catalogue of the user's goes before
+ * it. */
+static void defaults_add(struct ct_buf *out)
+{
+	const char *paths = ct_os_environment("CTRACE_CATALOG");
+	char installed[PATH_MAX];
+
+	if (paths == NULL)
+		paths = ct_os_environment("MFTRACE_ANNOTATIONS");
+	ct_installed_catalog(installed);
+	ct_buf_add_format(out, "mftrace.emitter.binfile#catalog = %s%s%s\n",
+			  paths != NULL ? paths : "", paths != NULL ? ":" : "", installed);
+	ct_buf_add_text(out, "mftrace.level.mf.rts.io = none\n");
+}
+
+static void property_add(struct ct_buf *out, const char *name, bool is_on)
+{
+	ct_buf_add_format(out, "mftrace.comp.%s = %s\n", name, is_on ? "true" : "false");
+}
+
+static void files_add(struct ct_buf *out, const char *names)
+{
+	property_add(out, "mf.mffh.xfh#file:*", names == NULL);
+	while (names != NULL && *names != '\0') {
+		size_t size = strcspn(names, ",");
+
+		if (size > 0)
+			ct_buf_add_format(out, "mftrace.comp.mf.mffh.xfh#file:%.*s = true\n",
+					  (int)size, names);
+		names += size;
+		names += *names == ',';
+	}
+}
+
+/* Errors of files are part of every page. */
+static const char *level_of_errors(const char *level)
+{
+	uint32_t number;
+
+	return ct_level_parse(level, strlen(level), &number) && number > CTRACE_ERROR ? level
+										      : "error";
+}
+
+static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
+{
+	const char *level = wanted->level != NULL ? wanted->level : "debug";
+	bool by_default =
+		!wanted->files && !wanted->calls && !wanted->paragraphs && !wanted->statements;
+	bool calls = by_default || wanted->calls;
+
+	ct_buf_add_format(out, "mftrace.level.mf.rts = %s\n", level);
+	property_add(out, "mf.rts#pgm", calls);
+	property_add(out, "mf.rts#pgmsearch", calls);
+	property_add(out, "mf.rts#pgmload", calls);
+	property_add(out, "mf.rts#paragraphs", by_default || wanted->paragraphs);
+	property_add(out, "mf.rts#statements", wanted->statements);
+	if (by_default || wanted->files) {
+		ct_buf_add_format(out, "mftrace.level.mf.mffh.xfh = %s\n", level);
+		files_add(out, wanted->file_names);
+	} else {
+		ct_buf_add_format(out, "mftrace.level.mf.mffh.xfh = %s\n", level_of_errors(level));
+	}
+	if (wanted->records)
+		property_add(out, "mf.mffh.xfh#records", true);
+	if (wanted->io)
+		ct_buf_add_format(out, "mftrace.level.mf.rts.io = %s\n", level);
+}
+
+static void trace_add(struct ct_buf *out, const struct run_trace *trace)
+{
+	ct_buf_add_text(out, "mftrace.dest = binfile\n");
+	ct_buf_add_format(out, "mftrace.emitter.binfile#location = %s\n", trace->path);
+	ct_buf_add_text(out, "mftrace.emitter.binfile#file = $(APPNAME).$(PID).ctb\n"
+			     "mftrace.emitter.binfile#maxgeneration = 1\n"
+			     "mftrace.emitter.binfile#level = 0\n");
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Writing it
+ */
+
+static bool file_write(struct run_config *config, struct ct_buf *text)
+{
+	const char *directory = ct_temporary_directory("/tmp");
+	int fd, size = snprintf(config->directory, sizeof config->directory,
+				"%s%s/ctrace-run.XXXXXX", directory[0] == '/' ? "" : "./",
+				directory);
+	bool is_written;
+	char *whole;
+
+	if (size < 0 || (size_t)size >= sizeof config->directory) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	if (mkdtemp(config->directory) == NULL)
+		return false;
+	/* Programs of the run may have other working directories. */
+	whole = realpath(config->directory, NULL);
+	if (whole != NULL)
+		(void)snprintf(config->directory, sizeof config->directory, "%s", whole);
+	free(whole);
+	(void)snprintf(config->path, sizeof config->path, "%s/mftrace.cfg", config->directory);
+	fd = open(config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	is_written = fd >= 0 && write(fd, text->data, text->size) == (ssize_t)text->size;
+	ct_os_close(&fd);
+	if (is_written)
+		return true;
+	(void)unlink(config->path);
+	(void)rmdir(config->directory);
+	return false;
+}
+
+bool run_config_write(struct run_config *config, const struct run_wanted *wanted,
+		      const struct run_trace *trace, char **words)
+{
+	struct ct_buf text;
+	bool is_written;
+
+	ct_buf_init(&text);
+	defaults_add(&text);
+	if (!user_add(&text, wanted, words)) {
+		ct_buf_fini(&text);
+		return false;
+	}
+	options_add(&text, wanted);
+	trace_add(&text, trace);
+	errno = ENOMEM;
+	is_written = !text.failed && file_write(config, &text);
+	if (!is_written)
+		(void)config_report(NULL, strerror(errno));
+	ct_buf_fini(&text);
+	return is_written;
+}

@@ -1,0 +1,46 @@
+/*
+ * tools/runs/run_trace.h - where the trace of `ctrace run` is, and the configuration that its
+ * programs read.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TOOLS_RUNS_RUN_TRACE_H
+#define CT_TOOLS_RUNS_RUN_TRACE_H
+
+#include <limits.h>
+
+#include "base/base.h"
+
+/* ---- run_trace.c: a directory with a BINFILE of each process that the run traces. */
+struct run_trace {
+	char path[PATH_MAX - 64]; /* absolute */
+	const char *shown;        /* as the user names it */
+	int fd;                   /* locked while the run goes on */
+	bool has_old;             /* the trace of an earlier run was renamed to NAME.old */
+};
+/* Makes the directory; renames one of an earlier run.  Returns false after a report. */
+bool run_trace_open(struct run_trace *trace, const char *name);
+/* Removes the directory if nothing is in it: no program ran. */
+void run_trace_discard(struct run_trace *trace);
+/* Does the directory have a trace? */
+bool run_trace_has_some(const struct run_trace *trace);
+
+/* ---- run_config.c: the configuration that the programs of the run read. */
+struct run_wanted {
+	const char *level;       /* NULL: debug */
+	const char *user_config; /* --config; NULL: MFTRACE_CONFIG, if set */
+	const char *file_names;  /* NAME,...; NULL: all */
+	/* false, all of them: what is traced by default */
+	bool files, calls, paragraphs, statements;
+	bool records, io;
+};
+struct run_config {
+	char directory[PATH_MAX - 64]; /* private */
+	char path[PATH_MAX];           /* in it */
+};
+/* Writes the file.  words: the program and its arguments, for mftrace.application.  Returns false
+ * after a report; then nothing is left. */
+bool run_config_write(struct run_config *config, const struct run_wanted *wanted,
+		      const struct run_trace *trace, char **words);
+
+#endif
