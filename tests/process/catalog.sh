@@ -33,7 +33,7 @@ YAML
 catalog check bad.yaml
 check 'errors: status' is "$status" 1
 check 'errors: all of them, with line, column and what was expected' is "$(cat err)" \
-	'bad.yaml:2:1: "descripton" is no key of a catalogue (did you mean description?); expected component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events
+	'bad.yaml:2:1: "descripton" is no key of a catalogue (did you mean description?); expected component, description, encoding, dialect, odoslide, formatter, filter, copybooks, records or events
 bad.yaml:4:30: "inof" is none of these words (did you mean info?); expected debug, info, warn, error or fatal
 bad.yaml:5:26: "3" is no event of this component; expected the id of the event that ends what this one begins'
 check 'errors: how many events are good' is "$(cat out)" 'bad.yaml: 1 of 3 events is good, 3 errors'

@@ -124,7 +124,7 @@ static void diagnostics_of_components(void **state)
 		{ "# only a remark\n---\n", 0, 0, "there is no component in this file",
 		  "component: NAME" },
 		{ "word", 1, 1, "a catalogue has keys and values",
-		  "component, description, encoding, dialect, odoslide, formatter, filter, copybooks or events" },
+		  "component, description, encoding, dialect, odoslide, formatter, filter, copybooks, records or events" },
 		{ "- component: A", 1, 1, "a catalogue has keys and values", NULL },
 		{ "events: {}\n", 1, 1, "the component is not named", "component: NAME" },
 		{ "component:\n", 1, 11, "\"\" is empty",
