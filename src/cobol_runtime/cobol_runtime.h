@@ -92,6 +92,9 @@ struct ct_where ct_program_where(void);
 struct ct_name ct_program_source(void);
 /* The text that the active program passes to a routine of libcob as its argument `at`, from 0. */
 struct ct_name ct_program_argument(unsigned at);
+/* Traces the entry of the program that runs, if that still waits.  Called before each other event.
+ */
+void ct_program_entry_flush(void);
 /* Is a program searched for that has to exist?  A run-time error then means that it does not. */
 bool ct_program_is_searched_for(void);
 

@@ -145,6 +145,7 @@ static struct operation operation_begin(cob_file *file, uint32_t id, uint32_t ke
 	if (property_is_on(CT_XFH_BASE)) {
 		struct ct_name name = select_name(operation.file);
 
+		ct_program_entry_flush();
 		CTRACE(&ct_xfh, CTRACE_INFO, CALLED, CTRACE_U32(id - OPERATION),
 		       CTRACE_TEXT(name.text, name.size));
 	}

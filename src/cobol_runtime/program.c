@@ -5,7 +5,7 @@
  * the COBOL program.
  *
  * A program tells libcob its name after it was entered for the first time.  So the first ENTRY of a
- * program waits for the next call in which its name is known (entry_waiting).
+ * program waits for the next hook, where its name is known (entry_waiting).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -63,6 +63,7 @@ struct ct_where ct_program_where(void)
 {
 	const cob_module *module = module_active();
 
+	ct_program_entry_flush();
 	return (struct ct_where){ module_name(module), module_line(module) };
 }
 
@@ -113,11 +114,17 @@ static void entry_waiting_trace(void)
 {
 	const cob_module *module = entry_waiting.module;
 
-	if (module == NULL || module->module_name == NULL)
+	if (module->module_name == NULL)
 		return;
 	entry_waiting.module = NULL;
 	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM))
 		entry_trace(module, entry_waiting.entry);
+}
+
+void ct_program_entry_flush(void)
+{
+	if (UNLIKELY(entry_waiting.module != NULL))
+		entry_waiting_trace();
 }
 
 static void program_entered(cob_module *module, cob_global *state, int entry)
@@ -126,7 +133,7 @@ static void program_entered(cob_module *module, cob_global *state, int entry)
 	if (!ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) || !ct_run_unit_version_is_known() ||
 	    module == NULL)
 		return;
-	entry_waiting_trace();
+	ct_program_entry_flush();
 	if (module->module_name != NULL) {
 		entry_trace(module, entry);
 	} else {
@@ -154,8 +161,7 @@ void cob_module_enter(cob_module **module, cob_global **state, const int initial
 void cob_set_cancel(cob_module *module)
 {
 	PASS(cob_set_cancel, module);
-	if (UNLIKELY(entry_waiting.module != NULL))
-		entry_waiting_trace();
+	ct_program_entry_flush();
 }
 
 void cob_module_leave(cob_module *module)
@@ -164,7 +170,7 @@ void cob_module_leave(cob_module *module)
 		struct ct_name program = module_name(module);
 		struct ct_name caller = module_name(module->next);
 
-		entry_waiting_trace();
+		ct_program_entry_flush();
 		CTRACE(&ct_rts, CTRACE_INFO, 7, CTRACE_U32(0), CTRACE_U32(module->module_type),
 		       CTRACE_TEXT(program.text, program.size),
 		       CTRACE_TEXT(program.text, program.size),
@@ -181,11 +187,11 @@ void cob_module_leave(cob_module *module)
 static struct ct_name field_name(const cob_field *field)
 {
 	const char *text = (const char *)field->data;
-	size_t size = text != NULL && field->size <= NAME_SIZE_MAX ? field->size : 0;
+	size_t size = text != NULL ? field->size : 0;
 
 	while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\0'))
 		size--;
-	return (struct ct_name){ text, size };
+	return (struct ct_name){ text, size <= NAME_SIZE_MAX ? size : NAME_SIZE_MAX };
 }
 
 static void cancel_trace(struct ct_name name)
@@ -200,9 +206,12 @@ static void cancel_trace(struct ct_name name)
 	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
 }
 
+/* CANCEL of an identifier goes on: libcob then cancels the program by its name. */
+static bool cancel_is_traced;
+
 void cob_cancel(const char *name)
 {
-	if (name != NULL)
+	if (name != NULL && !cancel_is_traced)
 		cancel_trace((struct ct_name){ name, strlen(name) });
 	PASS(cob_cancel, name);
 	name_last.text = NULL; /* the module may be gone, and another one have its place */
@@ -212,7 +221,9 @@ void cob_cancel_field(const cob_field *field, const struct cob_call_struct *know
 {
 	if (field != NULL)
 		cancel_trace(field_name(field));
+	cancel_is_traced = true;
 	PASS(cob_cancel_field, field, known);
+	cancel_is_traced = false;
 	name_last.text = NULL;
 }
 
@@ -256,6 +267,7 @@ static struct search search_begin(struct ct_name name, bool must_exist)
 		return search;
 	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGMLOAD))
 		search.loaded_before = objects_loaded();
+	ct_program_entry_flush();
 	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGMSEARCH))
 		CTRACE(&ct_rts, CTRACE_INFO, 58, CTRACE_TEXT(name.text, name.size));
 	return search;
