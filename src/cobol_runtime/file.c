@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdio_ext.h>
@@ -42,7 +43,7 @@ enum {
 struct operation {
 	cob_file *file; /* NULL: COMMIT and ROLLBACK */
 	uint32_t id;
-	uint32_t key;
+	uint32_t key;   /* of an indexed file */
 	uint8_t mode;   /* of the file, when the statement began; of an OPEN the one asked for */
 	uint64_t begin; /* ticks */
 };
@@ -51,6 +52,7 @@ struct operation {
 struct outcome {
 	const char *status; /* two digits */
 	uint32_t level;
+	uint32_t key;
 	uint32_t bytes;
 	uint64_t duration_ns;
 };
@@ -127,9 +129,9 @@ static const char *file_status(const cob_file *file)
 
 static struct ct_name select_name(const cob_file *file)
 {
-	const char *text = file != NULL && file->select_name != NULL ? file->select_name : "";
+	const struct ct_known_file *known = ct_file_known(file);
 
-	return (struct ct_name){ text, strlen(text) };
+	return (struct ct_name){ known->select, known->select_size };
 }
 
 static struct operation operation_begin(cob_file *file, uint32_t id, uint32_t key)
@@ -177,10 +179,16 @@ static bool operation_has_record(uint32_t id, const char *status)
 	return status[0] == '0' && ((id >= READ && id <= REWRITE) || id >= RELEASE);
 }
 
+/* Of a larger record its beginning is traced. */
+static uint32_t record_traced_size(const struct outcome *outcome)
+{
+	return outcome->bytes <= CTRACE_MAX_ITEM_SIZE ? outcome->bytes : CTRACE_MAX_ITEM_SIZE;
+}
+
 #define OPERATION_TRACE(level, id, ...) \
 	CTRACE(&ct_xfh, (level), (id), CTRACE_TEXT(known->select, known->select_size), \
 	       CTRACE_TEXT(known->path, known->path_size), CTRACE_U8(organization), \
-	       CTRACE_U8(operation->mode), CTRACE_U32(operation->key), \
+	       CTRACE_U8(operation->mode), CTRACE_U32(outcome->key), \
 	       CTRACE_TEXT(outcome->status, 2), CTRACE_U32(outcome->bytes), \
 	       CTRACE_U64(outcome->duration_ns), \
 	       CTRACE_TEXT(where.program.text, where.program.size), \
@@ -194,8 +202,8 @@ static void operation_trace(const struct operation *operation, const struct outc
 	uint8_t organization = file != NULL ? file->organization : 0;
 
 	if (outcome->bytes != 0 && property_is_on(CT_XFH_RECORDS)) {
-		OPERATION_TRACE(outcome->level, operation->id, ,
-				CTRACE_BIN(file->record->data, outcome->bytes));
+		OPERATION_TRACE(outcome->level, operation->id,
+				, CTRACE_BIN(file->record->data, record_traced_size(outcome)));
 		return;
 	}
 	/* A place in the program whose events are of one class knows it (ctrace/ctrace.h): the
@@ -230,6 +238,23 @@ static void operation_trace(const struct operation *operation, const struct outc
 	}
 }
 
+/* The number of the record in a relative file with a RELATIVE KEY, from 1.  libcob sets the key
+ * when it reads in sequence, so it is right behind the call. */
+static uint32_t operation_key(const struct operation *operation)
+{
+	static int (*number)(const cob_field *);
+	const cob_file *file = operation->file;
+	int key;
+
+	if (file == NULL || file->organization != COB_ORG_RELATIVE || file->keys == NULL ||
+	    file->keys[0].field == NULL || operation->id < READ || operation->id > START)
+		return operation->key;
+	if (number == NULL)
+		number = (int (*)(const cob_field *))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_get_int");
+	key = number != NULL ? number(file->keys[0].field) : 0;
+	return key > 0 ? (uint32_t)key : 0;
+}
+
 static void operation_end(const struct operation *operation)
 {
 	uint64_t end = ct_clock_ticks();
@@ -241,9 +266,10 @@ static void operation_end(const struct operation *operation)
 		outcome.duration_ns = duration_of(operation->begin, end);
 		if (operation_has_record(operation->id, outcome.status) &&
 		    operation->file != NULL && operation->file->record != NULL)
-			outcome.bytes = operation->file->record->size <= CTRACE_MAX_ITEM_SIZE
+			outcome.bytes = operation->file->record->size <= UINT32_MAX
 						? (uint32_t)operation->file->record->size
-						: CTRACE_MAX_ITEM_SIZE;
+						: UINT32_MAX;
+		outcome.key = operation_key(operation);
 		operation_trace(operation, &outcome);
 	}
 	if (property_is_on(CT_XFH_BASE)) {

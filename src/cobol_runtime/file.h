@@ -15,17 +15,19 @@ struct ct_descriptors {
 	uint64_t open[CT_DESCRIPTORS / 64];
 };
 
+#define CT_SELECT_SIZE 64
 #define CT_PATH_SIZE 256
 
 /* What is known of a file since it was opened. */
 struct ct_known_file {
-	const cob_file *file; /* NULL: none */
-	uint32_t generation;  /* of the properties that is_on was read from */
-	bool is_on;           /* file:NAME */
+	struct ct_known_file *next; /* of the same bucket */
+	const cob_file *file;       /* NULL: none */
+	uint32_t generation;        /* of the properties that is_on was read from */
+	bool is_on;                 /* file:NAME */
 	uint16_t path_size;
-	size_t select_size;
-	const char *select;
-	char path[CT_PATH_SIZE]; /* of a longer path its end */
+	uint16_t select_size;
+	char select[CT_SELECT_SIZE]; /* of a longer name its beginning */
+	char path[CT_PATH_SIZE];     /* of a longer path its end */
 };
 
 /* ---- file.c */

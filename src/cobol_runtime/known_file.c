@@ -5,8 +5,9 @@
  * is computed here: an OPEN has opened a descriptor, and the kernel says which file that is.  A
  * file that was not opened has the text of ASSIGN.
  *
- * A table of files by the address of libcob's structure.  It has a fixed size; when it is full, the
- * file that has the place is found out again at its next OPEN.  On the thread of the COBOL program.
+ * The files are found by the address of libcob's structure, until libcob frees it.  A file for
+ * which there is no memory has the spare place, which the next such file takes over.  On the thread
+ * of the COBOL program.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,26 +20,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILES 512 /* a power of two */
+#define BUCKETS 512 /* a power of two */
 
-static struct ct_known_file files[FILES];
-static struct ct_known_file *file_last = files;
+static struct ct_known_file *files[BUCKETS];
+static struct ct_known_file file_spare;
+static struct ct_known_file *file_last = &file_spare;
 
-static struct ct_known_file *file_slot(const cob_file *file)
+static struct ct_known_file **file_bucket(const cob_file *file)
 {
 	return &files[((uintptr_t)file >> 4) * 0x9E3779B97F4A7C15u >> 55];
 }
 
+/* The SELECT name is copied: it is a text of the program that opened the file, and a file that is
+ * EXTERNAL outlives that. */
 static void file_begin(struct ct_known_file *known, const cob_file *file)
 {
 	const char *select = file->select_name != NULL ? file->select_name : "";
 
 	known->file = file;
-	known->select = select;
-	known->select_size = strlen(select);
+	known->select_size = (uint16_t)strnlen(select, sizeof known->select);
+	memcpy(known->select, select, known->select_size);
 	known->path_size = 0;
 	known->is_on = false;
 	known->generation = 0;
+}
+
+static struct ct_known_file *file_add(const cob_file *file)
+{
+	struct ct_known_file **bucket = file_bucket(file);
+	struct ct_known_file *known = malloc(sizeof *known);
+
+	if (known != NULL) {
+		known->next = *bucket;
+		*bucket = known;
+	} else {
+		known = &file_spare;
+	}
+	file_begin(known, file);
+	return known;
 }
 
 static struct ct_known_file *file_find(const cob_file *file)
@@ -47,26 +66,33 @@ static struct ct_known_file *file_find(const cob_file *file)
 
 	if (known->file == file)
 		return known;
-	known = file_slot(file);
-	if (known->file != file)
-		file_begin(known, file);
-	file_last = known;
-	return known;
+	known = *file_bucket(file);
+	while (known != NULL && known->file != file)
+		known = known->next;
+	file_last = known != NULL ? known : file_add(file);
+	return file_last;
 }
 
 const struct ct_known_file *ct_file_known(const cob_file *file)
 {
-	static const struct ct_known_file none = { .select = "" };
+	static const struct ct_known_file none;
 
 	return file != NULL ? file_find(file) : &none;
 }
 
 void ct_file_forget(const cob_file *file)
 {
-	struct ct_known_file *known = file_slot(file);
+	for (struct ct_known_file **at = file_bucket(file); *at != NULL; at = &(*at)->next) {
+		struct ct_known_file *known = *at;
 
-	if (known->file == file)
-		known->file = NULL;
+		if (known->file != file)
+			continue;
+		*at = known->next;
+		free(known);
+		break;
+	}
+	file_spare.file = NULL;
+	file_last = &file_spare;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -185,6 +211,9 @@ void ct_file_opened(const cob_file *file, const struct ct_descriptors *before)
 	bool is_open = file->file_status != NULL && file->file_status[0] == '0';
 	int fd = -1;
 
+	/* 41: it was open before, and is open still. */
+	if (!is_open && file->open_mode != COB_OPEN_CLOSED && file->open_mode != COB_OPEN_LOCKED)
+		return;
 	file_begin(known, file);
 	if (is_open)
 		fd = file->organization != COB_ORG_INDEXED ? file->fd : descriptor_new(before);
