@@ -117,6 +117,7 @@ void ct_got_patch(void);
 #define CT_CALLS(X) \
 	X(cob_init, void, (const int argc, char **argv), (argc, argv)) \
 	X(cob_stop_run, void, (const int status), (status)) \
+	X(cob_tidy, int, (void), ()) \
 	X(cob_module_global_enter, int, \
 	  (cob_module * *module, cob_global * *state, const int initialises, const int entry, \
 	   const unsigned int *hash), \

@@ -8,6 +8,7 @@
  */
 #include "cobol_runtime/failure.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -131,4 +132,27 @@ int ct_failure_sigaction(int number, const struct sigaction *action, struct siga
 	if (status == 0 && former != NULL && former->sa_handler == signal_arrived)
 		former->sa_handler = signal_handlers[number];
 	return status;
+}
+
+/* Is the function part of libcob? */
+static bool handler_is_of_libcob(void (*handler)(int))
+{
+	void *cob_function = (void *)(uintptr_t)atomic_load(&ct_cob_init);
+	Dl_info info;
+	Dl_info libcob;
+
+	return dladdr((void *)(uintptr_t)handler, &info) != 0 &&
+	       dladdr(cob_function, &libcob) != 0 && info.dli_fbase == libcob.dli_fbase;
+}
+
+void ct_failure_take_over(void)
+{
+	for (int number = 1; number < SIGNALS; number++) {
+		struct sigaction action;
+
+		if (sigaction(number, NULL, &action) == 0 && (action.sa_flags & SA_SIGINFO) == 0 &&
+		    action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN &&
+		    handler_is_of_libcob(action.sa_handler))
+			(void)ct_failure_sigaction(number, &action, NULL);
+	}
 }

@@ -13,5 +13,7 @@
 /* What libcob calls in place of sigaction(): a handler that it installs is called by one that
  * traces the signal first.  Dispositions stay as libcob sets them. */
 int ct_failure_sigaction(int number, const struct sigaction *action, struct sigaction *former);
+/* The same for the handlers that libcob had installed before. */
+void ct_failure_take_over(void);
 
 #endif

@@ -8,6 +8,7 @@
  */
 #include "cobol_runtime/cobol_runtime.h"
 
+#include "cobol_runtime/failure.h"
 #include "cobol_runtime/file.h"
 #include "cobol_runtime/got.h"
 
@@ -21,7 +22,16 @@
 
 #define COMMAND_SIZE 1024
 
-static bool is_started;
+static bool is_started; /* the tracers are registered */
+static bool is_ending;  /* cob_stop_run() was called */
+
+/* The run time begins in cob_init() and ends in cob_stop_run() or cob_tidy(); then it may begin
+ * again. */
+static enum {
+	NOT_SEEN, /* also where this library was loaded inside cob_init() */
+	RUNNING,
+	ENDED,
+} run_time;
 static bool is_version_known;
 
 bool ct_run_unit_version_is_known(void)
@@ -61,7 +71,8 @@ static size_t command_read(char out[COMMAND_SIZE])
 static void process_ended(int status, void *unused)
 {
 	(void)unused;
-	CTRACE(&ct_rts, CTRACE_INFO, 131);
+	if (is_ending)
+		CTRACE(&ct_rts, CTRACE_INFO, 131);
 	CTRACE(&ct_rts, CTRACE_INFO, 139, CTRACE_I32(status));
 }
 
@@ -107,17 +118,34 @@ void ct_run_unit_begin(int argc, char **argv)
 void cob_init(const int argc, char **argv)
 {
 	int error = errno;
-	bool is_first = !is_started;
+	bool is_first = run_time != RUNNING;
 
-	if (is_first) {
+	if (!is_started) {
 		ct_run_unit_begin(argc, argv);
 		ct_got_watch_signals();
-		CTRACE(&ct_rts, CTRACE_INFO, 128);
 		errno = error;
 	}
+	run_time = RUNNING;
+	if (is_first)
+		CTRACE(&ct_rts, CTRACE_INFO, 128);
 	PASS(cob_init, argc, argv);
 	if (is_first)
 		CTRACE(&ct_rts, CTRACE_INFO, 129);
+}
+
+/* A program in C ends the run time and goes on. */
+int cob_tidy(void)
+{
+	bool was_running = is_started && run_time != ENDED;
+	int status;
+
+	run_time = ENDED;
+	if (was_running)
+		CTRACE(&ct_rts, CTRACE_INFO, 130);
+	status = PASS(cob_tidy);
+	if (was_running)
+		CTRACE(&ct_rts, CTRACE_INFO, 131);
+	return status;
 }
 
 void cob_stop_run(const int status)
@@ -127,6 +155,7 @@ void cob_stop_run(const int status)
 	CTRACE(&ct_rts, CTRACE_INFO, 254, CTRACE_I32(status),
 	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
 	CTRACE(&ct_rts, CTRACE_INFO, 130);
+	is_ending = true;
 	PASS(cob_stop_run, status);
 	__builtin_trap(); /* it does not return */
 }
@@ -138,6 +167,8 @@ __attribute__((constructor)) static void library_loaded(void)
 
 	if (ct_calls_are_passed_over()) {
 		ct_got_begin();
+		ct_got_watch_signals();
+		ct_failure_take_over();
 		ct_run_unit_begin(0, NULL);
 	}
 	errno = error;
