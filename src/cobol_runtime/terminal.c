@@ -113,9 +113,14 @@ static void accept_trace(const cob_field *field)
 	errno = error;
 }
 
+/* In screen mode ACCEPT becomes ACCEPT of a field inside libcob: one event. */
+static bool accept_goes_on;
+
 void cob_accept(cob_field *field)
 {
+	accept_goes_on = true;
 	PASS(cob_accept, field);
+	accept_goes_on = false;
 	if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
 		accept_trace(field);
 }
@@ -126,7 +131,8 @@ void cob_field_accept(cob_field *field, cob_field *line, cob_field *column, cob_
 {
 	PASS(cob_field_accept, field, line, column, foreground, background, scroll, timeout, prompt,
 	     size, flags);
-	if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
+	if (ct_is_on(&ct_io, CTRACE_INFO) && !accept_goes_on &&
+	    ct_run_unit_version_is_known())
 		accept_trace((flags & (COB_SCREEN_SECURE | COB_SCREEN_NO_ECHO)) == 0 ? field
 										     : NULL);
 }
