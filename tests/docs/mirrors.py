@@ -9,7 +9,7 @@ import project
 
 report = project.Report()
 # What the tool's verbs are made of is tested by running the tool: tests/process, tests/golden.
-# What stands in front of libcob is tested by running COBOL programs: tests/process/cobol_runtime.sh.
+# What stands in front of libcob is tested by running COBOL programs: tests/process/cobol_runtime.py.
 EXEMPT = ('cli', 'operator', 'tools', 'cobol_runtime')
 OURS = re.compile(r'(?:ct|ctrace|cobctf)_\w+|CBL_\w+')
 INLINE = re.compile(r'^static inline [^;{}()]*?\b(ct_\w+)\(', re.MULTILINE)
