@@ -573,7 +573,7 @@ def main():
     file_properties()
     for count in (16, 17, 40, 128, 129, 300):
         many_fields(count)
-    many_files(60)
+    many_files(600)
     files_of_other_kinds()
     processes()
     unknown_version()
