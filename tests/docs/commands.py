@@ -201,7 +201,8 @@ class Room:
         for entry in os.listdir(BUILD):
             if entry != 'demo':
                 os.symlink(os.path.join(BUILD, entry), os.path.join(self.clone, 'build', entry))
-        values = {'prefix': SOURCE, 'libdir': BUILD, 'includedir': SOURCE + '/include', 'copydir': SOURCE + '/copy', 'version': '0.9.0'}
+        values = {'prefix': SOURCE, 'libdir': BUILD, 'includedir': SOURCE + '/include', 'copydir': SOURCE + '/copy', 'version': '0.9.0',
+                  'cobc_runtime_flags': '${cobc_flags} -lctrace-cobol'}
         template = project.text('packaging/ctrace.pc.in')
         with open(os.path.join(self.path, 'ctrace.pc'), 'w', encoding='utf-8') as file:
             file.write(re.sub(r'@(\w+)@', lambda match: values[match.group(1)], template))
