@@ -39,7 +39,27 @@ worker=''
 trap '[ -z "$worker" ] || kill -KILL "$worker" 2>/dev/null || :' EXIT
 
 # ---------------------------------------------------------------------------------------------------------------
-step '1. Build a COBOL and a C program with tracing in them'
+step '1. A COBOL program that knows nothing of ctrace'
+say 'orders.cbl adds up orders by customer. It is compiled as always; -ftrace adds its paragraphs and lines.'
+show 'cobc -x -ftrace orders.cbl && ./orders'
+cobc -x -ftrace -o orders "$source/examples/orders.cbl"
+./orders >orders.plain
+cut_lines 3 <orders.plain
+show 'ctrace run ./orders'
+COLUMNS=100 ctrace run --summary=always ./orders >orders.traced 2>orders.page
+indent <orders.page
+cmp -s orders.plain orders.traced || fail 'its output is another one under ctrace run'
+good "its output is the same, byte for byte"
+same 'READs of orders that the trace has' "$(ctrace show --count orders.ctb 'mnemonic == "READNEXT" and data.select == "order-file"')" 1001
+show 'ctrace show orders.ctb  # what it did last'
+ctrace show orders.ctb | tail -n 8 | cut -c1-150 | indent
+show 'ctrace report orders.ctb -o orders.html'
+ctrace report orders.ctb -o orders.html
+[ -s orders.html ] || fail 'no report'
+seen 'paragraphs, files, statuses and errors of a program that nobody changed.'
+
+# ---------------------------------------------------------------------------------------------------------------
+step '2. Build a COBOL and a C program with tracing in them'
 say '(Once ctrace is installed the flags are: $(pkg-config --variable=cobc_flags ctrace) and $(pkg-config --cflags --libs ctrace).)'
 show "cobc -x dpkg-report.cbl -I copy -Q -Wl,--no-as-needed,-rpath,$build -L$build -lctrace"
 cobc -x -o dpkg-report "$source/examples/dpkg-report.cbl" -I "$source/copy" -Q "-Wl,--no-as-needed,-rpath,$build" "-L$build" -lctrace
@@ -49,7 +69,7 @@ cp "$source"/examples/*.cfg .
 seen 'tracing needs a copybook or a header, and one library.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '2. A COBOL batch program reports on the packages of this machine, and traces how'
+step '3. A COBOL batch program reports on the packages of this machine, and traces how'
 show 'cat dpkg-report.cfg'
 grep -v '^#' dpkg-report.cfg | grep . | indent
 export DPKG_STATUS=${DPKG_STATUS:-/var/lib/dpkg/status}
@@ -81,7 +101,7 @@ good "all $(($(wc -l <totals.ours) - 1)) sections and the total are what dpkg-qu
 seen 'a COBOL program that works as ever while it is traced; a file of four lines says what, and where to.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '3. Look at the trace: as text, through babeltrace2, and with ctrace show'
+step '4. Look at the trace: as text, through babeltrace2, and with ctrace show'
 say 'The TEXTFILE emitter wrote each package with its size and its COBOL record (hexadecimal):'
 show 'cat dpkg-report.log'
 cut_lines 14 <dpkg-report.log
@@ -102,7 +122,7 @@ grep -v '^#' dpkg-report.log | cmp -s - show.txt && good 'ctrace show prints the
 seen 'one trace in two forms, for people and for tools; both have every event.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '4. Four threads and three components of a C program'
+step '5. Four threads and three components of a C program'
 show 'MFTRACE_CONFIG=workers.cfg ./workers 4 1000'
 MFTRACE_CONFIG=workers.cfg ./workers 4 1000 | indent
 show 'babeltrace2 workers.ctb'
@@ -111,7 +131,7 @@ same 'orders begun and ended, of 4 x 1,000 x 2' 8000 "$(babeltrace2 workers.ctb 
 seen 'four threads trace at once, and no event is missing or doubled.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '5. Kill it: what it has traced is not lost'
+step '6. Kill it: what it has traced is not lost'
 cd killed
 cp ../workers.cfg .
 show 'MFTRACE_CONFIG=workers.cfg ./workers 2 0 &    # until killed, telling of each order that it has traced'
@@ -151,7 +171,7 @@ cd ..
 seen 'kill -9 cost nothing: what was not yet written was in the buffers, which outlive the program, and ctrace recover wrote it.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '6. Component trace: a server whose trace an operator switches while it works'
+step '7. Component trace: a server whose trace an operator switches while it works'
 show "cc -o kvserver kvserver.c kvline.c kvtrace.c kvoperator.c kvstore.c -I include -L$build -lctrace -Wl,-rpath,$build -pthread"
 cc -O2 -o kvserver "$source"/examples/kvserver/kv{server,line,trace,operator,store}.c -I "$source/include" "-L$build" -lctrace \
 	"-Wl,-rpath,$build" -pthread
@@ -207,13 +227,13 @@ same 'GET, and one more; in the trace' $((2 * packages + 1)) "$(awk '$2 == "KVSE
 seen 'a server whose operators change what it traces while it answers; a wrong option is refused, and changes nothing.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '7. Operate: the traces of running programs, switched, shown and taken over by a writer from outside'
+step '8. Operate: the traces of running programs, switched, shown and taken over by a writer from outside'
 # shellcheck source=scripts/demo-operator.sh
 . "$source/scripts/demo-operator.sh"
 seen 'running programs switched and shown from outside, and a writer in a process of its own; killing it cost nothing.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '8. Read: names, COBOL records, filters, sums, spans, and files for other tools'
+step '9. Read: names, COBOL records, filters, sums, spans, and files for other tools'
 # shellcheck source=scripts/demo-reading.sh
 . "$source/scripts/demo-reading.sh"
 seen 'a catalogue makes names of numbers, and fields of COBOL records; then traces can be filtered, summed and given to other tools.'
@@ -237,5 +257,5 @@ Try next:
    docs/cobol.md is the guide for COBOL, docs/operator.md that for operators, docs/reading.md tells all about reading"
 
 # ---------------------------------------------------------------------------------------------------------------
-step '9. The largest packages by the fields of their COBOL records, two entries as IPCS lists them, and a page for a browser'
+step '10. The largest packages by the fields of their COBOL records, two entries as IPCS lists them, and a page for a browser'
 reading_ends
