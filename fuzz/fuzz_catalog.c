@@ -76,9 +76,30 @@ static void check_argument(const struct ct_argument *argument)
 	must(argument->print <= CT_PRINT_RECORD && argument->encoding < CT_ENCODING_COUNT);
 	must((argument->label_count != 0) ==
 	     (argument->print == CT_PRINT_FLAGS || argument->print == CT_PRINT_ENUMERATION));
-	must((argument->copybook_name != NULL) == (argument->print == CT_PRINT_RECORD));
+	must((argument->copybook_name != NULL || argument->chooser_count != 0) ==
+	     (argument->print == CT_PRINT_RECORD));
+	must(argument->chooser_count <= CT_CATALOG_CHOOSERS);
 	for (uint32_t i = 0; i < argument->label_count; i++)
 		must(argument->labels[i].name[0] != '\0');
+}
+
+/* An end that is inferred: the events that may be it are known, or of no entry. */
+static void check_until(const struct ct_catalog_component *component,
+			const struct ct_event_type *type)
+{
+	must(type->until_count <= CT_UNTIL_LIMIT);
+	for (uint32_t i = 0; i < type->until_count; i++) {
+		const struct ct_until *until = &type->until[i];
+		const struct ct_event_type *end = ct_catalog_event(component, until->event_id);
+
+		must(until->match < 0 ||
+		     (end != NULL && until->match < (int32_t)end->argument_count));
+	}
+	must(type->span_name_count <= CT_SPAN_NAME_LIMIT);
+	for (uint32_t i = 0; i < type->span_name_count; i++)
+		must(type->span_names[i] < type->argument_count);
+	for (uint32_t i = 0; i < CT_ARGUMENT_ROLE_COUNT; i++)
+		must(type->roles[i] <= type->argument_count);
 }
 
 static void check_pair(const struct ct_catalog_component *component,
@@ -88,6 +109,11 @@ static void check_pair(const struct ct_catalog_component *component,
 		type->pairing != CT_PAIR_NONE ? ct_catalog_event(component, type->pair_id) : NULL;
 
 	must(type->match < (int32_t)type->argument_count);
+	check_until(component, type);
+	if (type->pairing == CT_PAIR_UNTIL) {
+		must(type->until_count > 0);
+		return;
+	}
 	if (type->pairing == CT_PAIR_NONE) {
 		must(type->match < 0);
 		return;
