@@ -264,6 +264,7 @@ def programs_in_dialect(dialect):
             ('paragraphs', Settings(), {}),
             ('terminal', PROGRAMS_ONLY, {'stdin': b'an answer\n123\nlast\n'}),
             ('sort', FILES_ONLY, {}),
+            ('bytes', Settings({'mf.mffh.xfh#bsio': 'true'}), {}),
             ('files', PROGRAMS_ONLY, {'stdin': b'from the input\n', 'files': {'data/.keep': b''}, 'opaque': INDEXED})):
         compile_program(name, f'{name}.cbl', dialect=dialect)
         traced = run_twice(f'{name}, -std={dialect}', name, settings=settings, **options)
