@@ -80,7 +80,7 @@ static struct ct_name handle_path(int fd)
 	return (struct ct_name){ known->file.path, known->file.path_size };
 }
 
-static void handle_forget(int fd)
+static void handle_remove(int fd)
 {
 	struct known_handle *known = handle_slot(fd);
 
@@ -122,7 +122,7 @@ static int opened(uint32_t id, const unsigned char *handle, int result)
 		return result;
 	call.name = ct_program_argument(0);
 	if (result == 0) {
-		handle_forget(handle_fd(handle));
+		handle_remove(handle_fd(handle));
 		call.name = handle_path(handle_fd(handle));
 	}
 	call_trace(&call, result);
@@ -194,7 +194,7 @@ int cob_sys_close_file(unsigned char *handle)
 	call.name = handle_path(fd);
 	result = PASS(cob_sys_close_file, handle);
 	call_trace(&call, result);
-	handle_forget(fd);
+	handle_remove(fd);
 	return result;
 }
 

@@ -411,7 +411,7 @@ void cob_rollback(void)
 void cob_file_free(cob_file **file, cob_file_key **keys)
 {
 	if (file != NULL)
-		ct_file_forget(*file);
+		ct_file_remove(*file);
 	PASS(cob_file_free, file, keys);
 }
 

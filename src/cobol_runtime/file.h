@@ -45,7 +45,7 @@ bool ct_file_is_on(const cob_file *file);
 void ct_file_opened(const cob_file *file, const struct ct_descriptors *before);
 /* Stores the path of a descriptor.  False: the kernel does not say it. */
 bool ct_file_path_read(struct ct_known_file *known, int fd);
-void ct_file_forget(const cob_file *file);
+void ct_file_remove(const cob_file *file);
 void ct_descriptors_read(struct ct_descriptors *out);
 
 #endif

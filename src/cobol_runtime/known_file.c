@@ -80,7 +80,7 @@ const struct ct_known_file *ct_file_known(const cob_file *file)
 	return file != NULL ? file_find(file) : &none;
 }
 
-void ct_file_forget(const cob_file *file)
+void ct_file_remove(const cob_file *file)
 {
 	for (struct ct_known_file **at = file_bucket(file); *at != NULL; at = &(*at)->next) {
 		struct ct_known_file *known = *at;
