@@ -173,6 +173,7 @@ static void component_complete(struct ct_catalog_component *component,
 	component->has_exception = installed->has_exception;
 	component->has_asid = installed->has_asid;
 	component->has_jobname = installed->has_jobname;
+	component->has_until = installed->has_until;
 	if (component->description[0] == '\0')
 		component->description = installed->description;
 }

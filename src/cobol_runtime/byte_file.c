@@ -101,7 +101,6 @@ static void call_trace(const struct bytes_call *call, int result)
 {
 	struct ct_where where;
 	uint32_t level = result == 0 || result == END_OF_FILE ? CTRACE_INFO : CTRACE_ERROR;
-	int error = errno;
 
 	if (level != CTRACE_ERROR && !property_is_on())
 		return;
@@ -110,22 +109,24 @@ static void call_trace(const struct bytes_call *call, int result)
 	       CTRACE_TEXT(call->other.text, call->other.size), CTRACE_I32(result),
 	       CTRACE_U64(call->offset), CTRACE_U32(call->bytes),
 	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
-	errno = error;
 }
 
 /* Where nothing was opened the file has the name that the program gave. */
 static int opened(uint32_t id, const unsigned char *handle, int result)
 {
 	struct bytes_call call = { .id = id };
+	int error = errno;
 
+	if (result == 0)
+		handle_remove(handle_fd(handle));
 	if (!bytes_are_watched())
 		return result;
 	call.name = ct_program_argument(0);
 	if (result == 0) {
-		handle_remove(handle_fd(handle));
 		call.name = handle_path(handle_fd(handle));
 	}
 	call_trace(&call, result);
+	errno = error;
 	return result;
 }
 
@@ -149,6 +150,8 @@ int cob_sys_create_file(unsigned char *name, unsigned char *access, unsigned cha
 static int moved(uint32_t id, const unsigned char *handle, const unsigned char *offset,
 		 const unsigned char *size, int result)
 {
+	int error = errno;
+
 	if (bytes_are_watched()) {
 		struct bytes_call call = { .id = id,
 					   .name = handle_path(handle_fd(handle)),
@@ -157,6 +160,7 @@ static int moved(uint32_t id, const unsigned char *handle, const unsigned char *
 
 		call_trace(&call, result);
 	}
+	errno = error;
 	return result;
 }
 
@@ -185,21 +189,27 @@ int cob_sys_flush_file(unsigned char *handle)
 
 int cob_sys_close_file(unsigned char *handle)
 {
-	int fd = handle_fd(handle);
 	struct bytes_call call = { .id = BYTES_CLOSE };
+	int fd = handle_fd(handle);
+	int error = errno;
 	int result;
 
-	if (!bytes_are_watched())
-		return PASS(cob_sys_close_file, handle);
-	call.name = handle_path(fd);
+	if (bytes_are_watched())
+		call.name = handle_path(fd);
+	errno = error;
 	result = PASS(cob_sys_close_file, handle);
-	call_trace(&call, result);
+	error = errno;
+	if (bytes_are_watched())
+		call_trace(&call, result);
 	handle_remove(fd);
+	errno = error;
 	return result;
 }
 
 static int named(uint32_t id, bool has_other, int result)
 {
+	int error = errno;
+
 	if (bytes_are_watched()) {
 		struct bytes_call call = { .id = id, .name = ct_program_argument(0) };
 
@@ -207,6 +217,7 @@ static int named(uint32_t id, bool has_other, int result)
 			call.other = ct_program_argument(1);
 		call_trace(&call, result);
 	}
+	errno = error;
 	return result;
 }
 

@@ -64,8 +64,8 @@ static void *call_find_real(const struct call *call)
 	return real != call->hook ? real : NULL;
 }
 
-/* In place of a function that this libcob lacks.  No program calls it: it would not have started
- * without this library. */
+/* Replaces a function that this libcob lacks.  No program calls it: the loader would have refused
+ * such a program. */
 static void *call_do_nothing(void)
 {
 	return NULL;

@@ -88,6 +88,10 @@ struct ct_where {
 
 /* The active program and the line of its statement. */
 struct ct_where ct_program_where(void);
+/* The same after a fault, which may have destroyed what leads there: reads without another fault.
+ * The name goes into `name`.  Async-signal-safe. */
+#define CT_FAULT_NAME 64
+struct ct_where ct_program_where_after_fault(char name[CT_FAULT_NAME]);
 /* The source file of the active program's statement; empty: not compiled in. */
 struct ct_name ct_program_source(void);
 /* The text that the active program passes to a routine of libcob as its argument `at`, from 0. */
@@ -95,7 +99,10 @@ struct ct_name ct_program_argument(unsigned at);
 /* Traces the entry of the program that runs, if that still waits.  Called before each other event.
  */
 void ct_program_entry_flush(void);
-/* Is a program searched for that has to exist?  A run-time error then means that it does not. */
+/* The run time ends: no program is active any more. */
+void ct_program_end(void);
+/* Was a program searched for that has to exist?  The first run-time error after that means that it
+ * does not. */
 bool ct_program_is_searched_for(void);
 
 /* ---- run_unit.c */
@@ -106,6 +113,8 @@ void ct_run_unit_begin(int argc, char **argv);
 /* False: libcob's structures may have another layout than those that this library was built with.
  */
 bool ct_run_unit_version_is_known(void);
+/* Has STOP RUN begun?  libcob frees its state then. */
+bool ct_run_unit_is_ending(void);
 
 /* ---- got.c: for COB_PRE_LOAD.  Writes the library's functions into the tables by which programs
  * and modules call libcob.  Cheap when no object was loaded since the last call. */

@@ -107,10 +107,14 @@ void cob_runtime_warning(const char *format, ...)
  * Signals
  */
 
+/* libcob frees its state at the end, and a fault may have destroyed what leads to the program. */
 static void signal_arrived(int number)
 {
-	struct ct_where where = ct_program_where();
+	struct ct_where where = { .program = { "", 0 } };
+	char name[CT_FAULT_NAME];
 
+	if (!ct_run_unit_is_ending())
+		where = ct_program_where_after_fault(name);
 	CTRACE(&ct_rts, CTRACE_FATAL, 1030, CTRACE_U32(number),
 	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
 	signal_handlers[number](number);
@@ -118,19 +122,21 @@ static void signal_arrived(int number)
 
 int ct_failure_sigaction(int number, const struct sigaction *action, struct sigaction *former)
 {
+	bool is_known = number > 0 && number < SIGNALS;
+	void (*before)(int) = is_known ? signal_handlers[number] : NULL;
 	struct sigaction ours;
 	int status;
 
-	if (action == NULL || number <= 0 || number >= SIGNALS ||
-	    (action->sa_flags & SA_SIGINFO) != 0 || action->sa_handler == SIG_DFL ||
-	    action->sa_handler == SIG_IGN)
-		return sigaction(number, action, former);
-	ours = *action;
-	ours.sa_handler = signal_arrived;
-	signal_handlers[number] = action->sa_handler;
-	status = sigaction(number, &ours, former);
+	if (action != NULL && is_known && (action->sa_flags & SA_SIGINFO) == 0 &&
+	    action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+		ours = *action;
+		ours.sa_handler = signal_arrived;
+		signal_handlers[number] = action->sa_handler;
+		action = &ours;
+	}
+	status = sigaction(number, action, former);
 	if (status == 0 && former != NULL && former->sa_handler == signal_arrived)
-		former->sa_handler = signal_handlers[number];
+		former->sa_handler = before;
 	return status;
 }
 

@@ -99,7 +99,8 @@ void ct_file_init(void)
 {
 	uint64_t begin = ct_clock_ticks();
 
-	/* A pace is known from the first file on: half a millisecond decides about 0.01 %. */
+	/* The loop takes 20 microseconds, so that the first file already has a duration.  Later
+	 * comparisons make the pace more exact. */
 	pace_compare(begin);
 	while (ct_clock_mono_ns() - pace.ns < 20000)
 		;
@@ -110,9 +111,10 @@ void ct_file_init(void)
  * Operations
  */
 
+/* Without libcob's layout neither a file nor its status is known. */
 static bool files_are_watched(void)
 {
-	return ct_is_on(&ct_xfh, CTRACE_FATAL);
+	return ct_is_on(&ct_xfh, CTRACE_FATAL) && ct_run_unit_version_is_known();
 }
 
 static bool property_is_on(uint32_t property)
@@ -202,12 +204,12 @@ static void operation_trace(const struct operation *operation, const struct outc
 	uint8_t organization = file != NULL ? file->organization : 0;
 
 	if (outcome->bytes != 0 && property_is_on(CT_XFH_RECORDS)) {
-		OPERATION_TRACE(outcome->level, operation->id,
-				, CTRACE_BIN(file->record->data, record_traced_size(outcome)));
+		OPERATION_TRACE(outcome->level, operation->id, ,
+				CTRACE_BIN(file->record->data, record_traced_size(outcome)));
 		return;
 	}
-	/* A place in the program whose events are of one class knows it (ctrace/ctrace.h): the
-	 * statements that come by the million have a place each. */
+	/* A trace call whose events have one class keeps that class (ctrace/ctrace.h).  So each
+	 * frequent statement has a trace call of its own. */
 	switch (outcome->level == CTRACE_DEBUG ? operation->id : 0) {
 	case READ:
 		OPERATION_TRACE(CTRACE_DEBUG, READ);
@@ -317,10 +319,11 @@ static uint32_t key_number(const cob_file *file, const cob_field *field)
  */
 static void stream_unlock(const cob_file *file)
 {
-	FILE *stream = file != NULL && ct_run_unit_version_is_known() &&
-				       file->organization == COB_ORG_LINE_SEQUENTIAL
-			       ? file->file
-			       : NULL;
+	/* After an OPEN that failed the pointer may lead to a stream that was closed. */
+	bool is_open = file != NULL && ct_run_unit_version_is_known() &&
+		       file->organization == COB_ORG_LINE_SEQUENTIAL && file->file_status != NULL &&
+		       file->file_status[0] == '0' && file->fd >= 0;
+	FILE *stream = is_open ? file->file : NULL;
 
 	if (stream != NULL && stream != stdin && stream != stdout && stream != stderr)
 		(void)__fsetlocking(stream, FSETLOCKING_BYCALLER);
@@ -329,7 +332,7 @@ static void stream_unlock(const cob_file *file)
 void cob_open(cob_file *file, const int mode, const int sharing, cob_field *status)
 {
 	struct operation operation;
-	struct ct_descriptors before;
+	struct ct_descriptors before = { 0 };
 	int error;
 
 	if (!files_are_watched()) {
@@ -338,7 +341,8 @@ void cob_open(cob_file *file, const int mode, const int sharing, cob_field *stat
 		return;
 	}
 	error = errno;
-	ct_descriptors_read(&before);
+	if (ct_run_unit_version_is_known() && file->organization == COB_ORG_INDEXED)
+		ct_descriptors_read(&before);
 	errno = error;
 	operation = operation_begin(file, OPEN, 0);
 	operation.mode = (uint8_t)mode;

@@ -17,6 +17,7 @@
 #include "cobol_runtime/got.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -103,13 +104,16 @@ static bool object_read(const struct dl_phdr_info *info, struct object *out)
 	return out->uses_libcob;
 }
 
-static bool slot_is_read_only(const struct object *object, uintptr_t slot)
+/* The linker protects whole pages only: the last, broken one stays writable. */
+static bool slot_is_read_only(const struct object *object, uintptr_t slot, uintptr_t page_size)
 {
 	for (int at = 0; at < object->info->dlpi_phnum; at++) {
 		const ElfW(Phdr) *part = &object->info->dlpi_phdr[at];
 		uintptr_t begin = object->info->dlpi_addr + part->p_vaddr;
 
-		if (part->p_type == PT_GNU_RELRO && slot >= begin && slot < begin + part->p_memsz)
+		uintptr_t end = (begin + part->p_memsz) & ~(page_size - 1);
+
+		if (part->p_type == PT_GNU_RELRO && slot >= begin && slot < end)
 			return true;
 	}
 	return false;
@@ -119,7 +123,7 @@ static void slot_write(const struct object *object, uintptr_t slot, void *functi
 {
 	uintptr_t page_size = (uintptr_t)sysconf(_SC_PAGESIZE);
 	void *page = (void *)(slot & ~(page_size - 1));
-	bool is_read_only = slot_is_read_only(object, slot);
+	bool is_read_only = slot_is_read_only(object, slot, page_size);
 
 	if (*(void **)slot == function ||
 	    (is_read_only && mprotect(page, page_size, PROT_READ | PROT_WRITE) != 0))
@@ -183,12 +187,14 @@ void ct_got_patch(void)
 {
 	choose_function *choose = choose_hook;
 	bool is_same = false;
+	int error = errno;
 
 	if (!is_active)
 		return;
 	(void)dl_iterate_phdr(loaded_look, &is_same);
 	if (!is_same)
 		(void)dl_iterate_phdr(object_write, &choose);
+	errno = error;
 }
 
 void ct_got_begin(void)

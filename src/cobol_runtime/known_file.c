@@ -148,8 +148,9 @@ void ct_descriptors_read(struct ct_descriptors *out)
 		if (entry->d_name[0] != '.')
 			descriptor_add(out, strtoul(entry->d_name, NULL, 10));
 	}
-	out->open[(unsigned)dirfd(directory) / 64 % (CT_DESCRIPTORS / 64)] &=
-		~(UINT64_C(1) << (unsigned)dirfd(directory) % 64);
+	if (dirfd(directory) < CT_DESCRIPTORS)
+		out->open[(unsigned)dirfd(directory) / 64] &=
+			~(UINT64_C(1) << (unsigned)dirfd(directory) % 64);
 	(void)closedir(directory);
 }
 

@@ -15,6 +15,8 @@
 #include <errno.h>
 #include <link.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #define LINE(stmt) ((stmt)&0xFFFFF)
 #define FILE_NUMBER(stmt) ((stmt) >> 20 & 0xFFF)
@@ -35,6 +37,14 @@ static struct {
 /* -----------------------------------------------------------------------------------------------
  * Where the program is
  */
+
+/* libcob frees its state and unloads the modules. */
+void ct_program_end(void)
+{
+	runtime_state = NULL;
+	entry_waiting.module = NULL;
+	name_last = (struct ct_name){ NULL, 0 };
+}
 
 static cob_module *module_active(void)
 {
@@ -65,6 +75,33 @@ struct ct_where ct_program_where(void)
 
 	ct_program_entry_flush();
 	return (struct ct_where){ module_name(module), module_line(module) };
+}
+
+/* The kernel reads for us: it fails where a load would fault again. */
+static bool memory_read(void *out, const void *from, size_t size)
+{
+	struct iovec to = { .iov_base = out, .iov_len = size };
+	struct iovec there = { .iov_base = (void *)(uintptr_t)from, .iov_len = size };
+
+	return process_vm_readv(getpid(), &to, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+struct ct_where ct_program_where_after_fault(char name[CT_FAULT_NAME])
+{
+	struct ct_where where = { .program = { name, 0 } };
+	cob_global state;
+	cob_module module;
+
+	if (runtime_state == NULL || !ct_run_unit_version_is_known() ||
+	    !memory_read(&state, runtime_state, sizeof state) || state.cob_current_module == NULL ||
+	    !memory_read(&module, state.cob_current_module, sizeof module))
+		return where;
+	where.line = module_line(&module);
+	while (module.module_name != NULL && where.program.size < CT_FAULT_NAME - 1 &&
+	       memory_read(name + where.program.size, module.module_name + where.program.size, 1) &&
+	       name[where.program.size] != '\0')
+		where.program.size++;
+	return where;
 }
 
 struct ct_name ct_program_source(void)
@@ -255,7 +292,10 @@ static bool search_goes_on;
 
 bool ct_program_is_searched_for(void)
 {
-	return search_goes_on;
+	bool is = search_goes_on;
+
+	search_goes_on = false; /* the next error has another cause */
+	return is;
 }
 
 static struct search search_begin(struct ct_name name, bool must_exist)

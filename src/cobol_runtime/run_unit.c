@@ -34,6 +34,11 @@ static enum {
 } run_time;
 static bool is_version_known;
 
+bool ct_run_unit_is_ending(void)
+{
+	return is_ending;
+}
+
 bool ct_run_unit_version_is_known(void)
 {
 	return is_version_known;
@@ -142,7 +147,9 @@ int cob_tidy(void)
 	run_time = ENDED;
 	if (was_running)
 		CTRACE(&ct_rts, CTRACE_INFO, 130);
+	ct_program_end();
 	status = PASS(cob_tidy);
+	ct_program_end(); /* an exit routine of the program may have entered one */
 	if (was_running)
 		CTRACE(&ct_rts, CTRACE_INFO, 131);
 	return status;

@@ -10,6 +10,7 @@
 #include "cobol_runtime/cobol_runtime.h"
 
 #include <mfctf.h>
+#include <pthread.h>
 #include <stdio.h>
 
 struct ctrace_tracer ct_rts = CTRACE_TRACER("mf.rts");
@@ -70,13 +71,18 @@ static uint32_t properties_read(const char *component, const struct property *pr
 	return bits;
 }
 
+/* Two threads may change properties at once: the one that reads last stores last. */
 static void switches_read(void)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+	(void)pthread_mutex_lock(&lock);
 	atomic_store_explicit(&ct_rts_properties, properties_read("mf.rts", rts_properties),
 			      memory_order_relaxed);
 	atomic_store_explicit(&ct_xfh_properties, properties_read("mf.mffh.xfh", xfh_properties),
 			      memory_order_relaxed);
 	atomic_fetch_add_explicit(&ct_xfh_generation, 1, memory_order_relaxed);
+	(void)pthread_mutex_unlock(&lock);
 }
 
 /* TRACER_NOTIF_CALLBACK, on the thread that makes the change. */

@@ -17,6 +17,7 @@
 #define NUMBER_SIZE 128
 #define FIELDS_FEW 16
 #define FIELDS_MANY 128
+#define FIELDS_MOST 1024
 
 struct text {
 	char bytes[TEXT_SIZE];
@@ -31,7 +32,7 @@ static void text_add(struct text *text, const void *bytes, size_t size)
 	text->size += size;
 }
 
-/* As DISPLAY shows it. */
+/* As DISPLAY shows it, without -fno-pretty-display. */
 static void text_add_field(struct text *text, const cob_field *field)
 {
 	static const char *(*print)(const cob_field *, char *, size_t);
@@ -65,6 +66,10 @@ static void display_trace(int device, cob_field *const *fields, int count)
 
 #define FOUR(f, at) f[at], f[at + 1], f[at + 2], f[at + 3]
 #define SIXTEEN(f, at) FOUR(f, at), FOUR(f, at + 4), FOUR(f, at + 8), FOUR(f, at + 12)
+#define MANY(f, at) \
+	SIXTEEN(f, at), SIXTEEN(f, at + 16), SIXTEEN(f, at + 32), SIXTEEN(f, at + 48), \
+		SIXTEEN(f, at + 64), SIXTEEN(f, at + 80), SIXTEEN(f, at + 96), \
+		SIXTEEN(f, at + 112)
 
 /* A function with a variable number of arguments is called with as many as there may be; libcob
  * reads `count` of them. */
@@ -72,15 +77,16 @@ static void display_pass(int device, int ends_line, int count, cob_field **f)
 {
 	if (count <= FIELDS_FEW)
 		PASS(cob_display, device, ends_line, count, SIXTEEN(f, 0));
+	else if (count <= FIELDS_MANY)
+		PASS(cob_display, device, ends_line, count, MANY(f, 0));
 	else
-		PASS(cob_display, device, ends_line, count, SIXTEEN(f, 0), SIXTEEN(f, 16),
-		     SIXTEEN(f, 32), SIXTEEN(f, 48), SIXTEEN(f, 64), SIXTEEN(f, 80), SIXTEEN(f, 96),
-		     SIXTEEN(f, 112));
+		PASS(cob_display, device, ends_line, count, MANY(f, 0), MANY(f, 128), MANY(f, 256),
+		     MANY(f, 384), MANY(f, 512), MANY(f, 640), MANY(f, 768), MANY(f, 896));
 }
 
 void cob_display(const int device, const int ends_line, const int count, ...)
 {
-	cob_field *fields[FIELDS_MANY] = { 0 };
+	cob_field *fields[FIELDS_MOST];
 	int left = count;
 	va_list arguments;
 
@@ -89,10 +95,13 @@ void cob_display(const int device, const int ends_line, const int count, ...)
 	va_start(arguments, count);
 	/* More fields than fit are displayed in parts of one line. */
 	do {
-		int part = left < FIELDS_MANY ? left : FIELDS_MANY;
+		int part = left < FIELDS_MOST ? left : FIELDS_MOST;
+		int room = part <= FIELDS_FEW    ? FIELDS_FEW
+			   : part <= FIELDS_MANY ? FIELDS_MANY
+						 : FIELDS_MOST;
 
-		for (int at = 0; at < part; at++)
-			fields[at] = va_arg(arguments, cob_field *);
+		for (int at = 0; at < room; at++)
+			fields[at] = at < part ? va_arg(arguments, cob_field *) : NULL;
 		left -= part;
 		if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
 			display_trace(device, fields, part);
@@ -131,8 +140,7 @@ void cob_field_accept(cob_field *field, cob_field *line, cob_field *column, cob_
 {
 	PASS(cob_field_accept, field, line, column, foreground, background, scroll, timeout, prompt,
 	     size, flags);
-	if (ct_is_on(&ct_io, CTRACE_INFO) && !accept_goes_on &&
-	    ct_run_unit_version_is_known())
+	if (ct_is_on(&ct_io, CTRACE_INFO) && !accept_goes_on && ct_run_unit_version_is_known())
 		accept_trace((flags & (COB_SCREEN_SECURE | COB_SCREEN_NO_ECHO)) == 0 ? field
 										     : NULL);
 }

@@ -38,7 +38,7 @@ static int cmd_help(int argc, char **argv);
 static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
-	{ "run", "PROGRAM [ARG...]", "run a COBOL program with tracing of its run time", cmd_run,
+	{ "run", "PROGRAM [ARG...]", "run and trace a COBOL program", cmd_run,
 	  true, false },
 	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false, true },
 	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false, true },

@@ -447,6 +447,10 @@ def files_of_other_kinds():
     traced = run_twice('an EXTERNAL file', 'external', settings=FILES_ONLY)
     golden('an EXTERNAL file: the events', 'external', [event_text(event) for event in traced.events if event['component'] == 'mf.mffh.xfh'])
 
+    compile_program('missing', 'missing.cbl')
+    for _ in range(3):
+        run_twice('a file that is closed, and opened by a name that there is not', 'missing')
+
     compile_program('reopened', 'reopened.cbl', 'subprogram.c')
     traced = run_twice('refused OPENs, errno, and descriptors that a program closes', 'reopened', settings=FILES_ONLY)
     golden('refused OPENs: the events', 'reopened', [event_text(event) for event in traced.events if event['component'] == 'mf.mffh.xfh'])
@@ -467,6 +471,10 @@ def processes():
                  found[2] == ('paragraphs', ['turns 2', 'more than one'], [0], [0]), found)
     checks.check('the first has what it has done itself', found[0][1][0] == 'before' and 'child' not in found[0][1] and found[0][2:] == ([0], [0]),
                  found)
+
+    compile_program('tidied', 'tidied.c')
+    run_twice('the run time is used after its end', 'tidied')
+    run_twice('a signal comes after its end', 'tidied', 'signal')
 
     compile_program('main', 'main.c')
     traced = run_twice('a program in C that calls COBOL', 'main', settings=PROGRAMS_ONLY)

@@ -164,6 +164,9 @@ static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 	bool calls = by_default || wanted->calls;
 
 	ct_buf_add_format(out, "mftrace.level.mf.rts = %s\n", level);
+	/* `all` of the user's file would add what the options leave out. */
+	property_add(out, "mf.rts#all", false);
+	property_add(out, "mf.mffh.xfh#all", false);
 	property_add(out, "mf.rts#pgm", calls);
 	property_add(out, "mf.rts#pgmsearch", calls);
 	property_add(out, "mf.rts#pgmload", calls);

@@ -154,11 +154,13 @@ static _Noreturn void child_exec(const struct run_program *run, int to_parent)
 static void signals_block(struct run_program *run)
 {
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
 
 	for (size_t i = 0; i < CT_COUNT(kept); i++)
 		(void)sigaction(kept[i], NULL, &run->before[i]);
-	/* A child must leave its status behind. */
+	/* A child must leave its status behind, also when nobody reads the page. */
 	(void)sigaction(SIGCHLD, &usual, NULL);
+	(void)sigaction(SIGPIPE, &ignored, NULL);
 	(void)sigemptyset(&run->mask);
 	(void)sigaddset(&run->mask, SIGCHLD);
 	/* What the tool was started to ignore, as under nohup, it does not take, and the program
