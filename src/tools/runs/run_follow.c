@@ -13,9 +13,11 @@
 #include "tools/runs/run_follow.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash_table.h"
 #include "tools/traces/reading.h"
@@ -102,12 +104,21 @@ static void event_print(struct run_follow *follow, const struct ct_read_event *e
 		fwrite(follow->line.data, 1, follow->line.size, stderr);
 }
 
+/* While the program runs nobody waits for a reader of standard error: a signal may arrive for the
+ * program meanwhile. */
+static bool reader_has_room(void)
+{
+	struct pollfd standard_error = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&standard_error, 1, 0) > 0;
+}
+
 static void follow_print(struct run_follow *follow, bool all)
 {
 	const struct ct_live_who *who;
 	struct ctrace_event traced;
 
-	while (ct_live_next(follow->live, all, &traced, &who)) {
+	while ((all || reader_has_room()) && ct_live_next(follow->live, all, &traced, &who)) {
 		const struct ct_read_event *event;
 		struct followed *thread;
 

@@ -95,8 +95,7 @@ static bool entry_is_nothing(int fd, const char *name)
 
 static bool directory_is_trace(int fd)
 {
-	return directory_is_run(fd) || directory_is_binfile(fd) ||
-	       directory_each(fd, entry_is_nothing); /* empty */
+	return directory_is_run(fd) || directory_is_binfile(fd);
 }
 
 /* ---- removing one ---- */
@@ -135,7 +134,7 @@ static bool trace_remove(const char *path)
 			path, errno == ENOTDIR || errno == ELOOP
 				      ? "it is no directory, and stays; choose another name with -o"
 				      : strerror(errno));
-	if (!directory_is_trace(fd)) {
+	if (!directory_is_trace(fd) && !directory_each(fd, entry_is_nothing)) {
 		ct_os_close(&fd);
 		return trace_report(
 			path,
@@ -182,36 +181,56 @@ static bool path_absolute(struct run_trace *trace, const char *name)
 		       "the name of a trace does not end with a blank; choose another with -o");
 }
 
-static bool trace_move_aside(struct run_trace *trace)
+/* The trace of an earlier run, which is locked and open as fd, gets its other name. */
+static bool trace_rename(struct run_trace *trace, int fd)
 {
 	char old[PATH_MAX];
 	struct stat info;
-	int fd;
-	bool is_trace;
+	struct stat locked;
 
-	if (lstat(trace->path, &info) != 0)
-		return errno == ENOENT || trace_report(trace->shown, strerror(errno));
-	fd = directory_open(AT_FDCWD, trace->path);
-	is_trace = fd >= 0 && directory_is_trace(fd);
-	if (is_trace && flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-		ct_os_close(&fd);
-		return trace_report(trace->shown,
-				    "another ctrace run writes to it; choose another name with -o");
-	}
-	ct_os_close(&fd);
-	if (!is_trace)
-		return trace_report(
-			trace->shown,
-			S_ISDIR(info.st_mode)
-				? "it is a directory, but no trace, and stays; choose another name with -o"
-				: "it is no trace, and stays; choose another name with -o");
 	(void)snprintf(old, sizeof old, "%s.old", trace->path);
 	if (lstat(old, &info) == 0 && !trace_remove(old))
 		return false;
+	/* Another run may have renamed it before it was locked. */
+	if (fstat(fd, &locked) != 0 || lstat(trace->path, &info) != 0 ||
+	    info.st_ino != locked.st_ino || info.st_dev != locked.st_dev)
+		return trace_report(trace->shown,
+				    "another ctrace run begins; choose another name with -o");
 	if (rename(trace->path, old) != 0)
 		return trace_report(trace->shown, strerror(errno));
 	trace->has_old = true;
 	return true;
+}
+
+/* An empty directory is used as it is. */
+static bool trace_move_aside(struct run_trace *trace)
+{
+	struct stat info;
+	bool is_done;
+	int fd;
+
+	if (lstat(trace->path, &info) != 0)
+		return errno == ENOENT || trace_report(trace->shown, strerror(errno));
+	fd = directory_open(AT_FDCWD, trace->path);
+	if (fd < 0 || !directory_is_trace(fd)) {
+		bool is_empty = fd >= 0 && directory_each(fd, entry_is_nothing);
+
+		ct_os_close(&fd);
+		return is_empty ||
+		       trace_report(
+			       trace->shown,
+			       S_ISDIR(info.st_mode)
+				       ? "it is a directory, but no trace, and stays; choose another name with -o"
+				       : "it is no trace, and stays; choose another name with -o");
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		is_done = trace_report(
+			trace->shown,
+			"another ctrace run writes to it; choose another name with -o");
+	else
+		is_done = trace_rename(trace, fd);
+	ct_os_close(&fd);
+	return is_done;
 }
 
 bool run_trace_open(struct run_trace *trace, const char *name)
@@ -221,7 +240,7 @@ bool run_trace_open(struct run_trace *trace, const char *name)
 	*trace = (struct run_trace){ .shown = name, .fd = -1 };
 	if (!path_absolute(trace, name) || !trace_move_aside(trace))
 		return false;
-	if (mkdir(trace->path, 0700) != 0)
+	if (mkdir(trace->path, 0700) != 0 && errno != EEXIST)
 		return trace_report(name, strerror(errno));
 	trace->fd = directory_open(AT_FDCWD, trace->path);
 	mark = trace->fd >= 0
