@@ -441,6 +441,12 @@ def files_of_other_kinds():
     checks.same('its size is traced', items(traced.events, 1005, 'bytes', 'mf.mffh.xfh'), [100000])
     checks.same('its beginning is traced', items(traced.events, 1005, 'record', 'mf.mffh.xfh'), [(b'large' * 20000)[:65536].hex().upper()])
 
+    compile_program('extfh', 'sort.cbl', flags=['-debug', '-fcallfh=EXTFH'])
+    traced = run_twice('a file handler of its own', 'extfh', settings=FILES_ONLY)
+    checks.check('a file handler of its own: its files are traced', {'OPEN', 'WRITE', 'CLOSE'} <= {
+        event.get('mnemonic') for event in traced.events if item(event, 'file') == os.path.join(WORK, 'unsorted.txt')}, lines_of(traced.events))
+    run_twice('modules that CANCEL unloads', 'calls', env={'COB_PHYSICAL_CANCEL': 'yes'})
+
     compile_program('external', 'external.cbl')
     for name in ('opens', 'closes'):
         compile_program(f'rt{name}.so', f'{name}.cbl', kind='-m')
@@ -479,6 +485,10 @@ def processes():
     compile_program('main', 'main.c')
     traced = run_twice('a program in C that calls COBOL', 'main', settings=PROGRAMS_ONLY)
     golden('a program in C: the events', 'main', lines_of(traced.events))
+
+    loads = 'import ctypes; cob = ctypes.CDLL("libcob.so.4"); cob.cob_init(0, None); cob.cob_tidy(); print("done")'
+    traced = run_twice('a program that finds libcob by dlopen', sys.executable, '-c', loads)
+    checks.same('a program that finds libcob by dlopen is not traced', traced.traces, [])
 
     before = set(os.listdir(os.environ['CTRACE_RUN_DIR']))
     traced = run(shutil.which('sh'), '-c', 'echo shell', settings=Settings())
