@@ -341,7 +341,8 @@ void cob_open(cob_file *file, const int mode, const int sharing, cob_field *stat
 		return;
 	}
 	error = errno;
-	if (ct_run_unit_version_is_known() && file->organization == COB_ORG_INDEXED)
+	if (file != NULL && ct_run_unit_version_is_known() &&
+	    file->organization == COB_ORG_INDEXED)
 		ct_descriptors_read(&before);
 	errno = error;
 	operation = operation_begin(file, OPEN, 0);

@@ -10,9 +10,10 @@
 
 #define CT_DESCRIPTORS 1024 /* higher ones are ctrace's own, or not looked at */
 
-/* Which descriptors are open. */
+/* Which descriptors are open, and the inodes of their files. */
 struct ct_descriptors {
 	uint64_t open[CT_DESCRIPTORS / 64];
+	uint64_t inodes[CT_DESCRIPTORS]; /* of those that are open */
 };
 
 #define CT_SELECT_SIZE 64
@@ -41,7 +42,8 @@ void ct_file_init(void);
 const struct ct_known_file *ct_file_known(const cob_file *file);
 /* Are events of this file wanted?  NULL: of COMMIT and ROLLBACK. */
 bool ct_file_is_on(const cob_file *file);
-/* Finds out which file of the system an OPEN has opened: one that was not open before. */
+/* Finds out which file of the system an OPEN has opened: for an indexed file, one that was not open
+ * before.  `before` is not read for another. */
 void ct_file_opened(const cob_file *file, const struct ct_descriptors *before);
 /* Stores the path of a descriptor.  False: the kernel does not say it. */
 bool ct_file_path_read(struct ct_known_file *known, int fd);

@@ -130,10 +130,20 @@ bool ct_file_is_on(const cob_file *file)
  * The file of the system
  */
 
+static bool descriptor_is_open(const struct ct_descriptors *set, size_t number)
+{
+	return (set->open[number / 64] >> number % 64 & 1) != 0;
+}
+
 static void descriptor_add(struct ct_descriptors *set, unsigned long number)
 {
-	if (number < CT_DESCRIPTORS)
-		set->open[number / 64] |= UINT64_C(1) << number % 64;
+	struct stat status;
+
+	if (number >= CT_DESCRIPTORS || fstat((int)number, &status) != 0 ||
+	    !S_ISREG(status.st_mode))
+		return;
+	set->open[number / 64] |= UINT64_C(1) << number % 64;
+	set->inodes[number] = status.st_ino;
 }
 
 void ct_descriptors_read(struct ct_descriptors *out)
@@ -141,36 +151,14 @@ void ct_descriptors_read(struct ct_descriptors *out)
 	DIR *directory = opendir("/proc/self/fd");
 	const struct dirent *entry;
 
-	*out = (struct ct_descriptors){ 0 };
+	memset(out->open, 0, sizeof out->open);
 	if (directory == NULL)
 		return;
 	while ((entry = readdir(directory)) != NULL) {
 		if (entry->d_name[0] != '.')
 			descriptor_add(out, strtoul(entry->d_name, NULL, 10));
 	}
-	if (dirfd(directory) < CT_DESCRIPTORS)
-		out->open[(unsigned)dirfd(directory) / 64] &=
-			~(UINT64_C(1) << (unsigned)dirfd(directory) % 64);
 	(void)closedir(directory);
-}
-
-/* The lowest descriptor of a regular file that was not open before; -1: none. */
-static int descriptor_new(const struct ct_descriptors *before)
-{
-	struct ct_descriptors now;
-
-	ct_descriptors_read(&now);
-	for (size_t at = 0; at < CT_DESCRIPTORS / 64; at++) {
-		for (uint64_t left = now.open[at] & ~before->open[at]; left != 0;
-		     left &= left - 1) {
-			int fd = (int)(at * 64) + __builtin_ctzll(left);
-			struct stat status;
-
-			if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-				return fd;
-		}
-	}
-	return -1;
 }
 
 static void path_set(struct ct_known_file *known, const char *path, size_t size)
@@ -197,27 +185,69 @@ bool ct_file_path_read(struct ct_known_file *known, int fd)
 	return true;
 }
 
-static void path_assigned(struct ct_known_file *known, const cob_field *assign)
+/* The text of ASSIGN without the blanks at its end. */
+static struct ct_name assign_text(const cob_field *assign)
 {
 	size_t size = assign != NULL && assign->data != NULL ? assign->size : 0;
 
 	while (size > 0 && (assign->data[size - 1] == ' ' || assign->data[size - 1] == '\0'))
 		size--;
-	path_set(known, size > 0 ? (const char *)assign->data : "", size);
+	return (struct ct_name){ size > 0 ? (const char *)assign->data : "", size };
+}
+
+/* Does the path end with the file name in ASSIGN? */
+static bool path_is_assigned(const struct ct_known_file *known, struct ct_name assign)
+{
+	const char *slash = memrchr(assign.text, '/', assign.size);
+	const char *base = slash != NULL ? slash + 1 : assign.text;
+	size_t size = (size_t)(assign.text + assign.size - base);
+
+	return size > 0 && known->path_size > size &&
+	       known->path[known->path_size - size - 1] == '/' &&
+	       memcmp(known->path + known->path_size - size, base, size) == 0;
+}
+
+/*
+ * The path of a regular file that was not open before.  The consumer thread opens and closes files
+ * meanwhile: one may have had the number that libcob has now, and one of its own may be new.  So
+ * the inode counts, and of several files the one that has the name in ASSIGN.  False: there is
+ * none.
+ */
+static bool path_find_new(struct ct_known_file *known, const struct ct_descriptors *before,
+			  struct ct_name assign)
+{
+	struct ct_descriptors now;
+	int first = -1;
+
+	ct_descriptors_read(&now);
+	for (size_t number = 0; number < CT_DESCRIPTORS; number++) {
+		if (!descriptor_is_open(&now, number) ||
+		    (descriptor_is_open(before, number) &&
+		     before->inodes[number] == now.inodes[number]))
+			continue;
+		if (ct_file_path_read(known, (int)number) && path_is_assigned(known, assign))
+			return true;
+		if (first < 0)
+			first = (int)number;
+	}
+	return first >= 0 && ct_file_path_read(known, first);
 }
 
 void ct_file_opened(const cob_file *file, const struct ct_descriptors *before)
 {
 	struct ct_known_file *known = file_find(file);
+	struct ct_name assign = assign_text(file->assign);
 	bool is_open = file->file_status != NULL && file->file_status[0] == '0';
-	int fd = -1;
+	bool is_found = false;
 
 	/* 41: it was open before, and is open still. */
 	if (!is_open && file->open_mode != COB_OPEN_CLOSED && file->open_mode != COB_OPEN_LOCKED)
 		return;
 	file_begin(known, file);
-	if (is_open)
-		fd = file->organization != COB_ORG_INDEXED ? file->fd : descriptor_new(before);
-	if (fd < 0 || !ct_file_path_read(known, fd))
-		path_assigned(known, file->assign);
+	if (is_open && file->organization == COB_ORG_INDEXED)
+		is_found = path_find_new(known, before, assign);
+	else if (is_open && file->fd >= 0)
+		is_found = ct_file_path_read(known, file->fd);
+	if (!is_found)
+		path_set(known, assign.text, assign.size);
 }

@@ -4,6 +4,8 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,25 @@ int rterrno(void)
 
 	errno = 4711;
 	return found;
+}
+
+static void *churn(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		int fd = open("churn.dat", O_RDWR | O_CREAT, 0600);
+
+		(void)close(fd);
+	}
+	return NULL;
+}
+
+/* A thread opens and closes a file from now on. */
+int rtchurn(void)
+{
+	pthread_t thread;
+
+	return pthread_create(&thread, NULL, churn, NULL);
 }
 
 int rtclose(void)

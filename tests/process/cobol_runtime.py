@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import termios
 
 sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
 import tap  # noqa: E402
@@ -461,6 +462,11 @@ def files_of_other_kinds():
     traced = run_twice('refused OPENs, errno, and descriptors that a program closes', 'reopened', settings=FILES_ONLY)
     golden('refused OPENs: the events', 'reopened', [event_text(event) for event in traced.events if event['component'] == 'mf.mffh.xfh'])
 
+    compile_program('churn', 'churn.cbl', 'subprogram.c')
+    traced = run_twice('an indexed file beside a thread with files', 'churn', settings=FILES_ONLY, opaque=('idx.dat',))
+    checks.same('an indexed file beside a thread with files: its path', set(items(traced.events, 1001, 'file', 'mf.mffh.xfh')),
+                {os.path.join(WORK, 'idx.dat')})
+
     compile_program('locked', 'locked.cbl')
     traced = run_twice('a file that is locked', 'locked', settings=FILES_ONLY, files={'locked.dat': b'x' * 10}, locked='locked.dat')
     checks.same('a file that is locked: OPEN has the status and is an error',
@@ -552,10 +558,14 @@ def on_terminal(program, typed, settings):
     environment = environment_of(settings, 'LD_PRELOAD', {'TERM': 'xterm'})
     pid, terminal = pty.fork()
     if pid == 0:
+        attributes = termios.tcgetattr(0)
+        attributes[3] &= ~termios.ECHO  # of what is typed before the program has set the terminal
+        termios.tcsetattr(0, termios.TCSANOW, attributes)
+        os.write(1, b'ready')
         os.chdir(WORK)
         os.execve(os.path.join(BIN, program), [program], environment)
+    shown = os.read(terminal, 5)
     os.write(terminal, typed)
-    shown = b''
     while True:
         try:
             got = os.read(terminal, 4096)
