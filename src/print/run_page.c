@@ -564,10 +564,13 @@ void ct_run_page_add(struct ct_run_page *page, const struct ct_read_event *event
 	size_t size = event->traced.component_size;
 
 	page->events++;
-	if (ct_name_is(component, size, "mf.rts"))
+	if (ct_name_is(component, size, "mf.rts")) {
 		run_time_add(page, event);
-	else if (ct_name_is(component, size, "mf.mffh.xfh") && event->traced.event_id > 1000)
-		file_add(page, event);
+	} else if (ct_name_is(component, size, "mf.mffh.xfh")) {
+		page->traced++;
+		if (event->traced.event_id > 1000)
+			file_add(page, event);
+	}
 }
 
 uint64_t ct_run_page_traced(const struct ct_run_page *page)

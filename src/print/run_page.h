@@ -30,7 +30,7 @@ enum ctrace_status ct_run_page_create(struct ct_run_page **out_page) CT_MUST_USE
 void ct_run_page_destroy(struct ct_run_page *page);
 /* Takes the events of a trace in their order; those of other components only count. */
 void ct_run_page_add(struct ct_run_page *page, const struct ct_read_event *event);
-/* How many events were of mf.rts: without one, no COBOL program was traced. */
+/* How many events were of mf.rts or mf.mffh.xfh: without one, no COBOL program was traced. */
 uint64_t ct_run_page_traced(const struct ct_run_page *page);
 /* Adds the page.  Called once, after the last event. */
 void ct_run_page_print(struct ct_run_page *page, const struct ct_run_page_options *options,

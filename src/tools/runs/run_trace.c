@@ -124,6 +124,19 @@ static bool entry_remove(int fd, const char *name)
 	return true;
 }
 
+/* Removes a directory that has nothing but the mark; another one keeps its mark. */
+static bool directory_remove(const char *path, int fd)
+{
+	bool had_mark = unlinkat(fd, MARK, 0) == 0;
+	int mark;
+
+	if (rmdir(path) == 0)
+		return true;
+	mark = had_mark ? openat(fd, MARK, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
+	ct_os_close(&mark);
+	return false;
+}
+
 static bool trace_remove(const char *path)
 {
 	int fd = directory_open(AT_FDCWD, path);
@@ -141,8 +154,7 @@ static bool trace_remove(const char *path)
 			"it is no trace, and stays; rename it, or choose another name with -o");
 	}
 	(void)directory_each(fd, entry_remove);
-	(void)unlinkat(fd, MARK, 0);
-	is_gone = rmdir(path) == 0;
+	is_gone = directory_remove(path, fd);
 	ct_os_close(&fd);
 	return is_gone ||
 	       trace_report(
@@ -275,8 +287,7 @@ void run_trace_discard(struct run_trace *trace)
 	char old[PATH_MAX];
 
 	if (trace->fd >= 0 && !run_trace_has_some(trace)) {
-		(void)unlinkat(trace->fd, MARK, 0);
-		if (rmdir(trace->path) == 0 && trace->has_old) {
+		if (directory_remove(trace->path, trace->fd) && trace->has_old) {
 			(void)snprintf(old, sizeof old, "%s.old", trace->path);
 			(void)rename(old, trace->path);
 		}
