@@ -126,7 +126,7 @@ static void files(void **state)
 	assert_string_equal(page->errors[0].program, "MAIN");
 	assert_int_equal(page->errors[0].line, 7);
 	assert_int_equal(page->errors[0].count, 2);
-	assert_int_equal(ct_run_page_traced(page), 0);
+	assert_int_equal(ct_run_page_traced(page), 11);
 	for (unsigned i = 0; i < 20; i++)
 		file(1003, "CUST", "/d/cust", (const char[]){ '2', (char)('A' + i), 0 }, 0);
 	assert_int_equal(row(&page->files, "CUST")->other_statuses, 20 - 4);
