@@ -23,6 +23,7 @@ struct ct_event_names {
 };
 
 static const struct ct_names_module *loaded; /* atomic; NULL: not yet, or there is none */
+static const char *installed;                /* atomic: the directory of the installed catalogues */
 static bool has_tried;                       /* atomic: it has been looked for */
 
 static const char *paths_of_environment(void)
@@ -36,6 +37,21 @@ static bool names_module_is_complete(const struct ct_names_module *module)
 {
 	return module->size >= sizeof *module && module->open != NULL && module->names != NULL &&
 	       module->close != NULL;
+}
+
+/* The loader says where this library is.  So this is asked here and not where an output is opened:
+ * the consumer thread may not wait for the loader, which a constructor that traces holds up. */
+static void installed_find(void)
+{
+	const char *before = NULL;
+	char path[PATH_MAX];
+	char *copy;
+
+	ct_installed_catalog(path);
+	copy = strdup(path);
+	if (copy != NULL && !__atomic_compare_exchange_n(&installed, &before, copy, false,
+							 __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		free(copy);
 }
 
 /* When this returns the module is loaded or cannot be.  Two threads may load it at the same time:
@@ -52,6 +68,8 @@ void ct_event_names_load(void)
 	module = handle != NULL ? dlsym(handle, CT_NAMES_MODULE) : NULL;
 	if (module != NULL && !names_module_is_complete(module))
 		module = NULL;
+	if (module != NULL)
+		installed_find();
 	/* Publish: pairs with the acquire load in ct_event_names_open(). */
 	if (module == NULL || !__atomic_compare_exchange_n(&loaded, &before, module, false,
 							   __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
@@ -70,8 +88,8 @@ void ct_event_names_load_when_set(void)
 struct ct_event_names *ct_event_names_open(const char *paths)
 {
 	const struct ct_names_module *module = __atomic_load_n(&loaded, __ATOMIC_ACQUIRE);
+	const char *directory = __atomic_load_n(&installed, __ATOMIC_ACQUIRE);
 	struct ct_event_names *names;
-	char installed[PATH_MAX];
 
 	if (paths == NULL || paths[0] == '\0')
 		paths = paths_of_environment();
@@ -81,8 +99,7 @@ struct ct_event_names *ct_event_names_open(const char *paths)
 	if (names == NULL)
 		return NULL;
 	names->module = module;
-	ct_installed_catalog(installed);
-	names->catalog = module->open(paths, installed);
+	names->catalog = module->open(paths, directory != NULL ? directory : "");
 	if (names->catalog == NULL) {
 		free(names);
 		return NULL;
