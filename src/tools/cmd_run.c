@@ -21,6 +21,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@
 #include "tools/runs/run_program.h"
 #include "tools/runs/run_trace.h"
 
+#define LITTLE_ROOM 65536 /* bytes */
 #define LIBRARY "libctrace-cobol.so"
 
 #ifndef CT_LIBRARY_DIR
@@ -296,6 +298,18 @@ static void report_make(const struct verb *verb)
 		(void)run_report(verb->report, "there is no page, or it is not complete");
 }
 
+/* Events that found no room wait for a recovery, or are lost: the trace alone does not show it. */
+static void report_full_disk(const struct verb *verb)
+{
+	struct statvfs room;
+
+	if (statvfs(verb->trace.path, &room) == 0 &&
+	    (uint64_t)room.f_bavail * room.f_frsize < LITTLE_ROOM)
+		(void)run_report(verb->trace.shown,
+				 "its file system is full: events may be missing; ctrace stats"
+				 " lists them, and ctrace recover delivers them when there is room");
+}
+
 static void verb_conclude(struct verb *verb)
 {
 	uint64_t ran_ns = ct_clock_mono_ns() - verb->started_ns;
@@ -305,6 +319,7 @@ static void verb_conclude(struct verb *verb)
 		run_follow_end(verb->follow);
 	/* A process that was killed has left its last events in its rings. */
 	ct_recovery_on_the_way("ctrace run");
+	report_full_disk(verb);
 	report_make(verb);
 	if (run_trace_has_some(&verb->trace))
 		traced = trace_read(verb, ran_ns);
