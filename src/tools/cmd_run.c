@@ -305,9 +305,10 @@ static void report_full_disk(const struct verb *verb)
 
 	if (statvfs(verb->trace.path, &room) == 0 &&
 	    (uint64_t)room.f_bavail * room.f_frsize < LITTLE_ROOM)
-		(void)run_report(verb->trace.shown,
-				 "its file system is full: events may be missing; ctrace stats"
-				 " lists them, and ctrace recover delivers them when there is room");
+		(void)run_report(
+			verb->trace.shown,
+			"its file system is full: events may be missing; ctrace stats"
+			" lists them, and ctrace recover delivers them when there is room");
 }
 
 static void verb_conclude(struct verb *verb)
