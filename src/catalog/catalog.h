@@ -42,7 +42,7 @@ struct ct_label {
 	const char *name;
 };
 
-/* What an item says about the operation that its event reports. */
+/* The meaning of an item for the operation that its event reports. */
 enum ct_argument_role {
 	CT_ARGUMENT_ROLE_NONE,
 	CT_ARGUMENT_ROLE_DURATION, /* an integer: nanoseconds that it took until the event */

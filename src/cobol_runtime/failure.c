@@ -65,6 +65,7 @@ void cob_runtime_error(const char *format, ...)
 	struct ct_where where = ct_program_where();
 	struct ct_name source = ct_program_source();
 	struct message message;
+	uint32_t number = ct_program_is_searched_for() ? CALLED_PROGRAM_NOT_FOUND : 0;
 	va_list arguments;
 	int error = errno;
 
@@ -72,9 +73,8 @@ void cob_runtime_error(const char *format, ...)
 	message_word(&message, format, arguments);
 	va_end(arguments);
 	/* The vendor's items come first: class 3 is an error of the run time. */
-	CTRACE(&ct_rts, CTRACE_ERROR, 255, CTRACE_U32(3),
-	       CTRACE_U32(ct_program_is_searched_for() ? CALLED_PROGRAM_NOT_FOUND : 0),
-	       CTRACE_U32(1), CTRACE_TEXT(where.program.text, where.program.size),
+	CTRACE(&ct_rts, CTRACE_ERROR, 255, CTRACE_U32(3), CTRACE_U32(number), CTRACE_U32(1),
+	       CTRACE_TEXT(where.program.text, where.program.size),
 	       CTRACE_TEXT(message.text, text_size(message.text)),
 	       CTRACE_TEXT(source.text, source.size), CTRACE_U32(where.line));
 	errno = error;
