@@ -74,10 +74,10 @@ static struct ct_name handle_path(int fd)
 		return (struct ct_name){ "", 0 };
 	if (known->fd != fd + 1) {
 		known->fd = fd + 1;
-		known->file.path_size = 0;
+		known->file = (struct ct_known_file){ 0 };
 		(void)ct_file_path_read(&known->file, fd);
 	}
-	return (struct ct_name){ known->file.path, known->file.path_size };
+	return ct_file_path(&known->file);
 }
 
 static void handle_remove(int fd)

@@ -111,8 +111,8 @@ bool ct_program_is_searched_for(void);
  * those that the kernel knows. */
 void ct_run_unit_begin(int argc, char **argv);
 /* False: libcob's structures may have another layout than those that this library was built with.
- */
-bool ct_run_unit_version_is_known(void);
+ * Set by ct_run_unit_begin(). */
+extern bool ct_run_unit_version_is_known;
 /* Has STOP RUN begun?  libcob frees its state then. */
 bool ct_run_unit_is_ending(void);
 

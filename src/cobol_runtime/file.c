@@ -14,7 +14,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <stdio_ext.h>
 #include <string.h>
 
 /* Event ids of mf.mffh.xfh; base has the same numbers less OPERATION. */
@@ -54,8 +53,13 @@ struct outcome {
 	uint32_t level;
 	uint32_t key;
 	uint32_t bytes;
+	uint32_t record_size; /* of the record area in the event; 0: none */
+	uint64_t end;         /* ticks */
 	uint64_t duration_ns;
 };
+
+/* A clock reading is one instruction.  Else ct_clock_ticks() decides what it is. */
+static bool is_tsc;
 
 /* Where time stood when a tick was last compared with a nanosecond. */
 static struct {
@@ -69,6 +73,11 @@ static struct {
 /* -----------------------------------------------------------------------------------------------
  * Time
  */
+
+static inline uint64_t ticks_read(void)
+{
+	return is_tsc ? ctrace_ticks_() : ct_clock_ticks();
+}
 
 /* Compares again when twice the time has passed, so that the error of two readings gets small. */
 static void pace_compare(uint64_t ticks)
@@ -99,6 +108,7 @@ void ct_file_init(void)
 {
 	uint64_t begin = ct_clock_ticks();
 
+	is_tsc = CTRACE_HAS_INLINE_ && ct_clock_source() == CT_CLOCK_TSC;
 	/* The loop takes 20 microseconds, so that the first file already has a duration.  Later
 	 * comparisons make the pace more exact. */
 	pace_compare(begin);
@@ -114,7 +124,7 @@ void ct_file_init(void)
 /* Without libcob's layout neither a file nor its status is known. */
 static bool files_are_watched(void)
 {
-	return ct_is_on(&ct_xfh, CTRACE_FATAL) && ct_run_unit_version_is_known();
+	return ct_is_on(&ct_xfh, CTRACE_FATAL) && ct_run_unit_version_is_known;
 }
 
 static bool property_is_on(uint32_t property)
@@ -131,29 +141,27 @@ static const char *file_status(const cob_file *file)
 
 static struct ct_name select_name(const cob_file *file)
 {
-	const struct ct_known_file *known = ct_file_known(file);
-
-	return (struct ct_name){ known->select, known->select_size };
+	return ct_file_select(ct_file_known(file));
 }
 
 static struct operation operation_begin(cob_file *file, uint32_t id, uint32_t key)
 {
 	struct operation operation = {
-		.file = ct_run_unit_version_is_known() ? file : NULL,
+		.file = ct_run_unit_version_is_known ? file : NULL,
 		.id = id,
 		.key = key,
 	};
 
+	ct_program_entry_flush();
 	if (operation.file != NULL)
 		operation.mode = operation.file->open_mode;
 	if (property_is_on(CT_XFH_BASE)) {
 		struct ct_name name = select_name(operation.file);
 
-		ct_program_entry_flush();
 		CTRACE(&ct_xfh, CTRACE_INFO, CALLED, CTRACE_U32(id - OPERATION),
 		       CTRACE_TEXT(name.text, name.size));
 	}
-	operation.begin = ct_clock_ticks();
+	operation.begin = ticks_read();
 	return operation;
 }
 
@@ -184,60 +192,85 @@ static bool operation_has_record(uint32_t id, const char *status)
 /* Of a larger record its beginning is traced. */
 static uint32_t record_traced_size(const struct outcome *outcome)
 {
+	if (!property_is_on(CT_XFH_RECORDS))
+		return 0;
 	return outcome->bytes <= CTRACE_MAX_ITEM_SIZE ? outcome->bytes : CTRACE_MAX_ITEM_SIZE;
 }
 
-#define OPERATION_TRACE(level, id, ...) \
-	CTRACE(&ct_xfh, (level), (id), CTRACE_TEXT(known->select, known->select_size), \
-	       CTRACE_TEXT(known->path, known->path_size), CTRACE_U8(organization), \
-	       CTRACE_U8(operation->mode), CTRACE_U32(outcome->key), \
-	       CTRACE_TEXT(outcome->status, 2), CTRACE_U32(outcome->bytes), \
-	       CTRACE_U64(outcome->duration_ns), \
-	       CTRACE_TEXT(where.program.text, where.program.size), \
-	       CTRACE_U32(where.line) __VA_ARGS__)
+/* Bytes of the items between the names and the program, and behind it. */
+#define BEFORE_PROGRAM (1 + 1 + 4 + 2 + 4 + 8)
+#define BEHIND_PROGRAM 4
+
+/* The event without ctrace_emit_at_().  False: it has to take that. */
+static bool operation_put(const struct ctrace_site *site, const struct operation *operation,
+			  const struct outcome *outcome, uint8_t organization)
+{
+	const struct ct_known_file *known = ct_file_known(operation->file);
+	struct ct_where where = ct_program_where();
+	size_t record = outcome->record_size != 0 ? CT_ENCODED_SIZE(outcome->record_size) : 0;
+	struct ctrace_thread_buffer *buffer;
+	unsigned char *at;
+
+	if (record > UINT16_MAX)
+		return false;
+	at = ct_encoded_begin(site, &ct_xfh, outcome->level, operation->id, outcome->end,
+			      sizeof known->names + BEFORE_PROGRAM +
+				      CT_ENCODED_SIZE(where.program.size) + BEHIND_PROGRAM + record,
+			      &buffer);
+	if (at == NULL)
+		return false;
+	at = ct_encoded_put(at, known->names, ct_file_names_size(known));
+	at[0] = organization;
+	at[1] = operation->mode;
+	ctrace_put_u32_(at + 2, outcome->key);
+	memcpy(at + 6, outcome->status, 2);
+	ctrace_put_u32_(at + 8, outcome->bytes);
+	ctrace_put_u64_(at + 12, outcome->duration_ns);
+	at = ct_encoded_add(at + BEFORE_PROGRAM, where.program.text, where.program.size);
+	ctrace_put_u32_(at, where.line);
+	at += BEHIND_PROGRAM;
+	if (record != 0)
+		at = ct_encoded_add(at, (const char *)operation->file->record->data,
+				    outcome->record_size);
+	ctrace_commit_(buffer, at);
+	return true;
+}
+
+static void operation_emit(struct ctrace_site *site, const struct operation *operation,
+			   const struct outcome *outcome, uint8_t organization)
+{
+	const struct ct_known_file *known = ct_file_known(operation->file);
+	struct ct_name select = ct_file_select(known), path = ct_file_path(known);
+	struct ct_where where = ct_program_where();
+	const void *record = outcome->record_size != 0 ? operation->file->record->data : NULL;
+	const struct ctrace_item items[] = {
+		CTRACE_TEXT(select.text, select.size),
+		CTRACE_TEXT(path.text, path.size),
+		CTRACE_U8(organization),
+		CTRACE_U8(operation->mode),
+		CTRACE_U32(outcome->key),
+		CTRACE_TEXT(outcome->status, 2),
+		CTRACE_U32(outcome->bytes),
+		CTRACE_U64(outcome->duration_ns),
+		CTRACE_TEXT(where.program.text, where.program.size),
+		CTRACE_U32(where.line),
+		CTRACE_BIN(record, outcome->record_size),
+	};
+
+	(void)ctrace_emit_at_(site, &ct_xfh, outcome->level, operation->id, items,
+			      record != NULL ? 11 : 10);
+}
 
 static void operation_trace(const struct operation *operation, const struct outcome *outcome)
 {
-	const cob_file *file = operation->file;
-	const struct ct_known_file *known = ct_file_known(file);
-	struct ct_where where = ct_program_where();
-	uint8_t organization = file != NULL ? file->organization : 0;
+	/* The usual level of an operation keeps its class. */
+	static struct ctrace_site sites[RETURN_RECORD - OPERATION + 1][2];
+	struct ctrace_site *site =
+		&sites[operation->id - OPERATION][outcome->record_size != 0 ? 1 : 0];
+	uint8_t organization = operation->file != NULL ? operation->file->organization : 0;
 
-	if (outcome->bytes != 0 && property_is_on(CT_XFH_RECORDS)) {
-		OPERATION_TRACE(outcome->level, operation->id, ,
-				CTRACE_BIN(file->record->data, record_traced_size(outcome)));
-		return;
-	}
-	/* A trace call whose events have one class keeps that class (ctrace/ctrace.h).  So each
-	 * frequent statement has a trace call of its own. */
-	switch (outcome->level == CTRACE_DEBUG ? operation->id : 0) {
-	case READ:
-		OPERATION_TRACE(CTRACE_DEBUG, READ);
-		break;
-	case READ_NEXT:
-		OPERATION_TRACE(CTRACE_DEBUG, READ_NEXT);
-		break;
-	case WRITE:
-		OPERATION_TRACE(CTRACE_DEBUG, WRITE);
-		break;
-	case REWRITE:
-		OPERATION_TRACE(CTRACE_DEBUG, REWRITE);
-		break;
-	case DELETE:
-		OPERATION_TRACE(CTRACE_DEBUG, DELETE);
-		break;
-	case START:
-		OPERATION_TRACE(CTRACE_DEBUG, START);
-		break;
-	case RELEASE:
-		OPERATION_TRACE(CTRACE_DEBUG, RELEASE);
-		break;
-	case RETURN_RECORD:
-		OPERATION_TRACE(CTRACE_DEBUG, RETURN_RECORD);
-		break;
-	default:
-		OPERATION_TRACE(outcome->level, operation->id);
-	}
+	if (!operation_put(site, operation, outcome, organization))
+		operation_emit(site, operation, outcome, organization);
 }
 
 /* The number of the record in a relative file with a RELATIVE KEY, from 1.  libcob sets the key
@@ -259,18 +292,18 @@ static uint32_t operation_key(const struct operation *operation)
 
 static void operation_end(const struct operation *operation)
 {
-	uint64_t end = ct_clock_ticks();
-	struct outcome outcome = { .status = file_status(operation->file) };
+	struct outcome outcome = { .end = ticks_read(), .status = file_status(operation->file) };
 
 	outcome.level = operation_level(operation->id, outcome.status);
 	if (outcome.level == CTRACE_ERROR ||
 	    (ct_is_on(&ct_xfh, outcome.level) && ct_file_is_on(operation->file))) {
-		outcome.duration_ns = duration_of(operation->begin, end);
+		outcome.duration_ns = duration_of(operation->begin, outcome.end);
 		if (operation_has_record(operation->id, outcome.status) &&
 		    operation->file != NULL && operation->file->record != NULL)
 			outcome.bytes = operation->file->record->size <= UINT32_MAX
 						? (uint32_t)operation->file->record->size
 						: UINT32_MAX;
+		outcome.record_size = record_traced_size(&outcome);
 		outcome.key = operation_key(operation);
 		operation_trace(operation, &outcome);
 	}
@@ -285,7 +318,7 @@ static void operation_end(const struct operation *operation)
 /* The number of a key of an indexed file, from 1; 0 when `field` is none. */
 static uint32_t key_number(const cob_file *file, const cob_field *field)
 {
-	if (file == NULL || field == NULL || !ct_run_unit_version_is_known() ||
+	if (file == NULL || field == NULL || !ct_run_unit_version_is_known ||
 	    file->organization != COB_ORG_INDEXED || file->keys == NULL)
 		return 0;
 	for (size_t at = 0; at < file->nkeys; at++) {
@@ -313,22 +346,6 @@ static uint32_t key_number(const cob_file *file, const cob_field *field)
 		operation_end(&operation); \
 	} while (0)
 
-/*
- * A process with two threads pays for a lock at each character of a line sequential file, and this
- * library has brought the second one.  Only the COBOL thread uses the file, so it needs no lock.
- */
-static void stream_unlock(const cob_file *file)
-{
-	/* After an OPEN that failed the pointer may lead to a stream that was closed. */
-	bool is_open = file != NULL && ct_run_unit_version_is_known() &&
-		       file->organization == COB_ORG_LINE_SEQUENTIAL && file->file_status != NULL &&
-		       file->file_status[0] == '0' && file->fd >= 0;
-	FILE *stream = is_open ? file->file : NULL;
-
-	if (stream != NULL && stream != stdin && stream != stdout && stream != stderr)
-		(void)__fsetlocking(stream, FSETLOCKING_BYCALLER);
-}
-
 void cob_open(cob_file *file, const int mode, const int sharing, cob_field *status)
 {
 	struct operation operation;
@@ -337,28 +354,33 @@ void cob_open(cob_file *file, const int mode, const int sharing, cob_field *stat
 
 	if (!files_are_watched()) {
 		PASS(cob_open, file, mode, sharing, status);
-		stream_unlock(file);
+		ct_stream_opened(file);
 		return;
 	}
 	error = errno;
-	if (file != NULL && ct_run_unit_version_is_known() &&
-	    file->organization == COB_ORG_INDEXED)
+	if (file != NULL && ct_run_unit_version_is_known && file->organization == COB_ORG_INDEXED)
 		ct_descriptors_read(&before);
 	errno = error;
 	operation = operation_begin(file, OPEN, 0);
 	operation.mode = (uint8_t)mode;
 	PASS(cob_open, file, mode, sharing, status);
 	error = errno;
-	stream_unlock(file);
+	ct_stream_opened(file);
 	if (operation.file != NULL)
 		ct_file_opened(operation.file, &before);
 	operation_end(&operation);
 	errno = error;
 }
 
-void cob_close(cob_file *file, cob_field *status, const int option, const int remap)
+static void close_watched(cob_file *file, cob_field *status, int option, int remap)
 {
 	WATCH(CLOSE, 0, file, cob_close, file, status, option, remap);
+}
+
+void cob_close(cob_file *file, cob_field *status, const int option, const int remap)
+{
+	close_watched(file, status, option, remap);
+	ct_stream_closed();
 }
 
 void cob_read(cob_file *file, cob_field *key, cob_field *status, const int options)

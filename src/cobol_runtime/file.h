@@ -7,6 +7,9 @@
 #define CT_COBOL_RUNTIME_FILE_H
 
 #include "cobol_runtime/cobol_runtime.h"
+#include "cobol_runtime/encoded.h"
+
+#include <stdio.h>
 
 #define CT_DESCRIPTORS 1024 /* higher ones are ctrace's own, or not looked at */
 
@@ -16,8 +19,8 @@ struct ct_descriptors {
 	uint64_t inodes[CT_DESCRIPTORS]; /* of those that are open */
 };
 
-#define CT_SELECT_SIZE 64
-#define CT_PATH_SIZE 256
+#define CT_SELECT_SIZE 64 /* of a longer name its beginning is kept */
+#define CT_PATH_SIZE 256  /* of a longer path its end */
 
 /* What is known of a file since it was opened. */
 struct ct_known_file {
@@ -25,11 +28,27 @@ struct ct_known_file {
 	const cob_file *file;       /* NULL: none */
 	uint32_t generation;        /* of the properties that is_on was read from */
 	bool is_on;                 /* file:NAME */
-	uint16_t path_size;
 	uint16_t select_size;
-	char select[CT_SELECT_SIZE]; /* of a longer name its beginning */
-	char path[CT_PATH_SIZE];     /* of a longer path its end */
+	uint16_t path_size;
+	/* the SELECT name and the path, encoded */
+	unsigned char names[CT_ENCODED_SIZE(CT_SELECT_SIZE) + CT_ENCODED_SIZE(CT_PATH_SIZE)];
 };
+
+static inline struct ct_name ct_file_select(const struct ct_known_file *known)
+{
+	return (struct ct_name){ (const char *)known->names + 2, known->select_size };
+}
+
+static inline struct ct_name ct_file_path(const struct ct_known_file *known)
+{
+	return (struct ct_name){ (const char *)known->names + 4 + known->select_size,
+				 known->path_size };
+}
+
+static inline size_t ct_file_names_size(const struct ct_known_file *known)
+{
+	return CT_ENCODED_SIZE(known->select_size) + CT_ENCODED_SIZE(known->path_size);
+}
 
 /* ---- file.c */
 
@@ -49,5 +68,15 @@ void ct_file_opened(const cob_file *file, const struct ct_descriptors *before);
 bool ct_file_path_read(struct ct_known_file *known, int fd);
 void ct_file_remove(const cob_file *file);
 void ct_descriptors_read(struct ct_descriptors *out);
+
+/* ---- stream.c: libcob reads and writes a line sequential file character by character */
+
+/* An OPEN is done. */
+void ct_stream_opened(const cob_file *file);
+/* The stream of a file is closed, or another one may have its address. */
+void ct_stream_closed(void);
+/* Stand before the functions of these names where libcob calls them. */
+int ct_stream_getc(FILE *stream);
+int ct_stream_putc(int character, FILE *stream);
 
 #endif

@@ -14,6 +14,7 @@
 #include "cobol_runtime/cobol_runtime.h"
 
 #include "cobol_runtime/failure.h"
+#include "cobol_runtime/file.h"
 #include "cobol_runtime/got.h"
 
 #include <elf.h>
@@ -170,10 +171,24 @@ static void *choose_hook(const struct object *object, const char *symbol)
 	return strncmp(symbol, "cob_", 4) == 0 ? ct_calls_hook(symbol) : NULL;
 }
 
-static void *choose_sigaction(const struct object *object, const char *symbol)
+/* What libcob itself calls of the C library, and what stands before it. */
+static void *choose_before_libc(const struct object *object, const char *symbol)
 {
-	return object->is_libcob && strcmp(symbol, "sigaction") == 0 ? (void *)ct_failure_sigaction
-								     : NULL;
+	static const struct {
+		const char *name;
+		void *function;
+	} rows[] = {
+		{ "sigaction", (void *)ct_failure_sigaction },
+		{ "getc", (void *)ct_stream_getc },
+		{ "putc", (void *)ct_stream_putc },
+		{ "fputc", (void *)ct_stream_putc },
+	};
+
+	for (size_t at = 0; object->is_libcob && at < sizeof rows / sizeof *rows; at++) {
+		if (strcmp(symbol, rows[at].name) == 0)
+			return rows[at].function;
+	}
+	return NULL;
 }
 
 static int loaded_look(struct dl_phdr_info *info, size_t size, void *out_is_same)
@@ -204,9 +219,9 @@ void ct_got_begin(void)
 	ct_got_patch();
 }
 
-void ct_got_watch_signals(void)
+void ct_got_change_libcob(void)
 {
-	choose_function *choose = choose_sigaction;
+	choose_function *choose = choose_before_libc;
 
 	(void)dl_iterate_phdr(object_write, &choose);
 }

@@ -31,6 +31,16 @@ static struct ct_known_file **file_bucket(const cob_file *file)
 	return &files[((uintptr_t)file >> 4) * 0x9E3779B97F4A7C15u >> 55];
 }
 
+static void path_set(struct ct_known_file *known, const char *path, size_t size)
+{
+	if (size > CT_PATH_SIZE) {
+		path += size - CT_PATH_SIZE;
+		size = CT_PATH_SIZE;
+	}
+	(void)ct_encoded_add(known->names + CT_ENCODED_SIZE(known->select_size), path, size);
+	known->path_size = (uint16_t)size;
+}
+
 /* The SELECT name is copied: it is a text of the program that opened the file, and a file that is
  * EXTERNAL outlives that. */
 static void file_begin(struct ct_known_file *known, const cob_file *file)
@@ -38,9 +48,9 @@ static void file_begin(struct ct_known_file *known, const cob_file *file)
 	const char *select = file->select_name != NULL ? file->select_name : "";
 
 	known->file = file;
-	known->select_size = (uint16_t)strnlen(select, sizeof known->select);
-	memcpy(known->select, select, known->select_size);
-	known->path_size = 0;
+	known->select_size = (uint16_t)strnlen(select, CT_SELECT_SIZE);
+	(void)ct_encoded_add(known->names, select, known->select_size);
+	path_set(known, "", 0);
 	known->is_on = false;
 	known->generation = 0;
 }
@@ -101,11 +111,12 @@ void ct_file_remove(const cob_file *file)
 
 static bool file_property_is_on(const struct ct_known_file *known)
 {
-	const char *base = memrchr(known->path, '/', known->path_size);
-	const char *name = base != NULL ? base + 1 : known->path;
+	struct ct_name select = ct_file_select(known), path = ct_file_path(known);
+	const char *base = memrchr(path.text, '/', path.size);
+	const char *name = base != NULL ? base + 1 : path.text;
 
-	return ct_switches_file_is_on(known->select, known->select_size) ||
-	       ct_switches_file_is_on(name, (size_t)(known->path + known->path_size - name));
+	return ct_switches_file_is_on(select.text, select.size) ||
+	       ct_switches_file_is_on(name, (size_t)(path.text + path.size - name));
 }
 
 bool ct_file_is_on(const cob_file *file)
@@ -161,16 +172,6 @@ void ct_descriptors_read(struct ct_descriptors *out)
 	(void)closedir(directory);
 }
 
-static void path_set(struct ct_known_file *known, const char *path, size_t size)
-{
-	if (size > sizeof known->path) {
-		path += size - sizeof known->path;
-		size = sizeof known->path;
-	}
-	memcpy(known->path, path, size);
-	known->path_size = (uint16_t)size;
-}
-
 bool ct_file_path_read(struct ct_known_file *known, int fd)
 {
 	char link[32];
@@ -198,13 +199,13 @@ static struct ct_name assign_text(const cob_field *assign)
 /* Does the path end with the file name in ASSIGN? */
 static bool path_is_assigned(const struct ct_known_file *known, struct ct_name assign)
 {
+	struct ct_name path = ct_file_path(known);
 	const char *slash = memrchr(assign.text, '/', assign.size);
 	const char *base = slash != NULL ? slash + 1 : assign.text;
 	size_t size = (size_t)(assign.text + assign.size - base);
 
-	return size > 0 && known->path_size > size &&
-	       known->path[known->path_size - size - 1] == '/' &&
-	       memcmp(known->path + known->path_size - size, base, size) == 0;
+	return size > 0 && path.size > size && path.text[path.size - size - 1] == '/' &&
+	       memcmp(path.text + path.size - size, base, size) == 0;
 }
 
 /*

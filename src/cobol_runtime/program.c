@@ -11,6 +11,8 @@
  */
 #include "cobol_runtime/cobol_runtime.h"
 
+#include "cobol_runtime/encoded.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
@@ -28,6 +30,21 @@ static cob_global *runtime_state;
  * unloaded, which only CANCEL does. */
 static struct ct_name name_last;
 
+/*
+ * The names in an event of a section, paragraph or statement, as they were encoded when it was last
+ * traced.  Names keep their addresses as long as that of the program does.  Steps with the same
+ * place take it from each other.
+ */
+#define STEPS 256 /* a power of two */
+#define STEP_NAMES (2 * CT_ENCODED_SIZE(COB_MAX_NAMELEN))
+static struct step {
+	const char *program;
+	const char *name;
+	uint32_t size; /* of the names */
+	unsigned char names[STEP_NAMES];
+} steps[STEPS];
+_Static_assert(STEP_NAMES >= CT_ENCODED_LEAST, "whole pieces are copied");
+
 /* Entered, but not traced yet. */
 static struct {
 	cob_module *module;
@@ -38,17 +55,25 @@ static struct {
  * Where the program is
  */
 
+/* A module may be gone, and another one have its place. */
+static void names_forget(void)
+{
+	name_last = (struct ct_name){ NULL, 0 };
+	for (size_t at = 0; at < STEPS; at++)
+		steps[at].name = NULL;
+}
+
 /* libcob frees its state and unloads the modules. */
 void ct_program_end(void)
 {
 	runtime_state = NULL;
 	entry_waiting.module = NULL;
-	name_last = (struct ct_name){ NULL, 0 };
+	names_forget();
 }
 
 static cob_module *module_active(void)
 {
-	return runtime_state != NULL && ct_run_unit_version_is_known()
+	return runtime_state != NULL && ct_run_unit_version_is_known
 		       ? runtime_state->cob_current_module
 		       : NULL;
 }
@@ -92,7 +117,7 @@ struct ct_where ct_program_where_after_fault(char name[CT_FAULT_NAME])
 	cob_global state;
 	cob_module module;
 
-	if (runtime_state == NULL || !ct_run_unit_version_is_known() ||
+	if (runtime_state == NULL || !ct_run_unit_version_is_known ||
 	    !memory_read(&state, runtime_state, sizeof state) || state.cob_current_module == NULL ||
 	    !memory_read(&module, state.cob_current_module, sizeof module))
 		return where;
@@ -167,7 +192,7 @@ void ct_program_entry_flush(void)
 static void program_entered(cob_module *module, cob_global *state, int entry)
 {
 	runtime_state = state;
-	if (!ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) || !ct_run_unit_version_is_known() ||
+	if (!ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) || !ct_run_unit_version_is_known ||
 	    module == NULL)
 		return;
 	ct_program_entry_flush();
@@ -203,7 +228,7 @@ void cob_set_cancel(cob_module *module)
 
 void cob_module_leave(cob_module *module)
 {
-	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) && ct_run_unit_version_is_known()) {
+	if (ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) && ct_run_unit_version_is_known) {
 		struct ct_name program = module_name(module);
 		struct ct_name caller = module_name(module->next);
 
@@ -251,7 +276,7 @@ void cob_cancel(const char *name)
 	if (name != NULL && !cancel_is_traced)
 		cancel_trace((struct ct_name){ name, strlen(name) });
 	PASS(cob_cancel, name);
-	name_last.text = NULL; /* the module may be gone, and another one have its place */
+	names_forget();
 }
 
 void cob_cancel_field(const cob_field *field, const struct cob_call_struct *known)
@@ -261,7 +286,7 @@ void cob_cancel_field(const cob_field *field, const struct cob_call_struct *know
 	cancel_is_traced = true;
 	PASS(cob_cancel_field, field, known);
 	cancel_is_traced = false;
-	name_last.text = NULL;
+	names_forget();
 }
 
 static int objects_loaded_count(struct dl_phdr_info *info, size_t size, void *out_count)
@@ -369,39 +394,79 @@ void *cob_call_field(const cob_field *field, const struct cob_call_struct *known
  * Sections, paragraphs and statements: with -ftrace or -ftraceall
  */
 
-/* Out of line, so that a hook is a load, a comparison and a jump while nothing is traced.  Each has
- * a trace call of its own, whose events are of one class. */
-#define STEP_TRACE(function, id) \
-	__attribute__((noinline)) static void function(const char *name) \
-	{ \
-		struct ct_where where = ct_program_where(); \
-\
-		CTRACE(&ct_rts, CTRACE_DEBUG, (id), \
-		       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_STR(name), \
-		       CTRACE_U32(where.line)); \
+static struct step *step_encode(struct step *step, struct ct_name program, const char *name)
+{
+	size_t size = strlen(name);
+	unsigned char *end;
+
+	if (program.size > COB_MAX_NAMELEN || size > COB_MAX_NAMELEN)
+		return NULL;
+	step->program = program.text;
+	step->name = name;
+	end = ct_encoded_add(step->names, program.text, program.size);
+	step->size = (uint32_t)(ct_encoded_add(end, name, size) - step->names);
+	return step;
+}
+
+/* NULL: the names are too long to be kept. */
+static inline const struct step *step_find(struct ct_name program, const char *name)
+{
+	uint64_t hash = (uint64_t)(uintptr_t)name * UINT64_C(0x9E3779B97F4A7C15);
+	struct step *step = &steps[hash / (UINT64_MAX / STEPS + 1)];
+
+	return step->name == name && step->program == program.text
+		       ? step
+		       : step_encode(step, program, name);
+}
+
+/* Out of line, so that a hook is a load, a comparison and a jump while nothing is traced. */
+__attribute__((noinline)) static void step_trace(struct ctrace_site *site, uint32_t id,
+						 const char *name)
+{
+	struct ct_where where = ct_program_where();
+	const struct step *step = step_find(where.program, name);
+	struct ctrace_thread_buffer *buffer;
+	unsigned char *at = NULL;
+
+	if (step != NULL)
+		at = ct_encoded_begin(site, &ct_rts, CTRACE_DEBUG, id, ctrace_ticks_(),
+				      sizeof step->names + sizeof where.line, &buffer);
+	if (at != NULL) {
+		at = ct_encoded_put(at, step->names, step->size);
+		ctrace_put_u32_(at, where.line);
+		ctrace_commit_(buffer, at + sizeof where.line);
+	} else {
+		const struct ctrace_item items[] = {
+			CTRACE_TEXT(where.program.text, where.program.size),
+			CTRACE_STR(name),
+			CTRACE_U32(where.line),
+		};
+
+		(void)ctrace_emit_at_(site, &ct_rts, CTRACE_DEBUG, id, items, 3);
 	}
-STEP_TRACE(section_trace, 1010)
-STEP_TRACE(paragraph_trace, 1011)
-STEP_TRACE(statement_trace, 1012)
+}
+
+/* Each has a class of its own. */
+static struct ctrace_site section_site, paragraph_site, statement_site;
 
 void cob_trace_sect(const char *name)
 {
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
-		section_trace(name);
+		step_trace(&section_site, 1010, name);
 	PASS(cob_trace_sect, name);
 }
 
 void cob_trace_para(const char *name)
 {
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
-		paragraph_trace(name);
+		step_trace(&paragraph_site, 1011, name);
 	PASS(cob_trace_para, name);
 }
 
 void cob_trace_stmt(const char *name)
 {
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_STATEMENTS) && name != NULL)
-		statement_trace(name);
+		step_trace(&statement_site, 1012, name);
 	PASS(cob_trace_stmt, name);
 }
 
@@ -410,7 +475,7 @@ void cob_set_exception(const int id)
 	PASS(cob_set_exception, id);
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_EXCEPTIONS) && id != 0) {
 		struct ct_where where = ct_program_where();
-		uint32_t code = runtime_state != NULL && ct_run_unit_version_is_known()
+		uint32_t code = runtime_state != NULL && ct_run_unit_version_is_known
 					? (uint32_t)runtime_state->cob_exception_code
 					: (uint32_t)id;
 

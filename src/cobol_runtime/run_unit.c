@@ -32,16 +32,11 @@ static enum {
 	RUNNING,
 	ENDED,
 } run_time;
-static bool is_version_known;
+bool ct_run_unit_version_is_known;
 
 bool ct_run_unit_is_ending(void)
 {
 	return is_ending;
-}
-
-bool ct_run_unit_version_is_known(void)
-{
-	return is_version_known;
 }
 
 /* The arguments, with a blank between two; of a longer line its beginning. */
@@ -91,10 +86,10 @@ static void version_check(void)
 	int minor = 0;
 	char line[160];
 
-	is_version_known = sscanf(text, "%d.%d", &major, &minor) == 2 &&
-			   major == __LIBCOB_VERSION && minor == __LIBCOB_VERSION_MINOR;
+	ct_run_unit_version_is_known = sscanf(text, "%d.%d", &major, &minor) == 2 &&
+				       major == __LIBCOB_VERSION && minor == __LIBCOB_VERSION_MINOR;
 	CTRACE(&ct_rts, CTRACE_INFO, 74, CTRACE_STR(text));
-	if (!is_version_known) {
+	if (!ct_run_unit_version_is_known) {
 		int size =
 			snprintf(line, sizeof line,
 				 "libcob %.40s runs, %d.%d is known: no names of programs, files "
@@ -127,7 +122,7 @@ void cob_init(const int argc, char **argv)
 
 	if (!is_started) {
 		ct_run_unit_begin(argc, argv);
-		ct_got_watch_signals();
+		ct_got_change_libcob();
 		errno = error;
 	}
 	run_time = RUNNING;
@@ -174,7 +169,7 @@ __attribute__((constructor)) static void library_loaded(void)
 
 	if (ct_calls_are_passed_over()) {
 		ct_got_begin();
-		ct_got_watch_signals();
+		ct_got_change_libcob();
 		ct_failure_take_over();
 		ct_run_unit_begin(0, NULL);
 	}

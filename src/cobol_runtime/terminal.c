@@ -103,7 +103,7 @@ void cob_display(const int device, const int ends_line, const int count, ...)
 		for (int at = 0; at < room; at++)
 			fields[at] = at < part ? va_arg(arguments, cob_field *) : NULL;
 		left -= part;
-		if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
+		if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known)
 			display_trace(device, fields, part);
 		display_pass(device, left > 0 ? 0 : ends_line, part, fields);
 	} while (left > 0);
@@ -130,7 +130,7 @@ void cob_accept(cob_field *field)
 	accept_goes_on = true;
 	PASS(cob_accept, field);
 	accept_goes_on = false;
-	if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known())
+	if (ct_is_on(&ct_io, CTRACE_INFO) && ct_run_unit_version_is_known)
 		accept_trace(field);
 }
 
@@ -140,7 +140,7 @@ void cob_field_accept(cob_field *field, cob_field *line, cob_field *column, cob_
 {
 	PASS(cob_field_accept, field, line, column, foreground, background, scroll, timeout, prompt,
 	     size, flags);
-	if (ct_is_on(&ct_io, CTRACE_INFO) && !accept_goes_on && ct_run_unit_version_is_known())
+	if (ct_is_on(&ct_io, CTRACE_INFO) && !accept_goes_on && ct_run_unit_version_is_known)
 		accept_trace((flags & (COB_SCREEN_SECURE | COB_SCREEN_NO_ECHO)) == 0 ? field
 										     : NULL);
 }

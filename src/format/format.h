@@ -204,15 +204,16 @@ static inline size_t ct_event_shape_size(const struct ct_event_shape *shape,
 		if (counted > CTRACE_MAX_ITEM_SIZE || counted > available - size)
 			return 0;
 	}
-	if (__builtin_expect(shape->more != 0, 0)) {
-		size_t place = shape->counted_at + shape->counted_width + counted;
+	if (shape->more != 0) {
+		const unsigned char *place =
+			at + shape->counted_at + shape->counted_width + counted;
 
 		for (uint32_t i = 0; i < shape->more; i++) {
 			size_t item;
 
 			/* Sizes and fixed items are part of `size`, so this one ends in it. */
 			place += shape->next[i].gap;
-			item = ct_event_counted(at + place, shape->next[i].width);
+			item = ct_event_counted(place, shape->next[i].width);
 			counted += item;
 			if (item > CTRACE_MAX_ITEM_SIZE || counted > available - size)
 				return 0;
