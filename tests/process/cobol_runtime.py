@@ -435,6 +435,33 @@ def many_files(count):
         for at in range(count)])
 
 
+def many_paragraphs(count):
+    """Modules in turn, each with as many paragraphs, of which every tenth has the longest name; CANCEL unloads them."""
+    def name_of(module, number):
+        return f'{module}-{number}'.ljust(31, 'x') if number % 10 == 0 else f'{module}-{number}'
+
+    for module in ('a', 'b'):
+        path = os.path.join(ROOM, f'many{module}.cob')
+        with open(path, 'w', encoding='ascii') as file:
+            file.write(f'program-id. many{module}.\nprocedure division.\n    perform 2 times\n')
+            file.writelines(f'        perform {name_of(module, number)}\n' for number in range(count))
+            file.write('    end-perform\n    goback.\n')
+            file.writelines(f'{name_of(module, number)}.\n    continue.\n' for number in range(count))
+        compile_program(f'many{module}.so', path, flags=['-ftrace'], kind='-m')
+    path = os.path.join(ROOM, 'many.cob')
+    with open(path, 'w', encoding='ascii') as file:
+        file.write('program-id. many.\nprocedure division.\nmany-main.\n')
+        file.writelines(f'    call "many{module}" cancel "many{module}"\n' for module in 'abab')
+        file.write('    stop run.\n')
+    compile_program('many', path, flags=['-ftrace'])
+    traced = run_twice(f'modules of {count} paragraphs', 'many', settings=Settings(extra='ctrace.buffer = 4M\n'),
+                       env={'COB_PHYSICAL_CANCEL': 'yes'})
+    found = list(zip(items(traced.events, 1011, 'program'), items(traced.events, 1011, 'paragraph')))
+    wanted = [(f'many{module}', name_of(module, number)) for module in 'abab' for _ in range(2) for number in range(count)]
+    checks.check(f'modules of {count} paragraphs: each has its name', [pair for pair in found if pair[0] != 'many'] == wanted,
+                 len(found), *[pair for pair in zip(found[1:], wanted) if pair[0] != pair[1]][:5])
+
+
 def files_of_other_kinds():
     compile_program('large', 'large.cbl')
     traced = run_twice('a record of 100000 bytes', 'large',
@@ -603,6 +630,7 @@ def main():
     for count in (16, 17, 40, 128, 129, 300):
         many_fields(count)
     many_files(600)
+    many_paragraphs(700)
     files_of_other_kinds()
     processes()
     unknown_version()
