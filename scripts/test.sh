@@ -20,6 +20,8 @@ if [ -z "$names" ]; then
 	echo "No test has '$name' in its name."
 	exit 2
 fi
+# Many tests wait for processes of theirs: twice as many at once as there are processors.
+export MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(($(nproc) * 2))}"
 # A log of its own: another run may be going on in DIRECTORY.  The report decides; Meson's status does not tell skipped from passed.
 logs=$directory/meson-logs log=test.$$
 status=0
