@@ -96,7 +96,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR106E] = { "CTR106E", WTO_DONE, "CTRACE WRITER {}: {}: {}",
 		      "The writer has not started: the directory writer of the run directory cannot be used." },
 	[CTR107E] = { "CTR107E", WTO_DONE,
-		      "A TRACED PROCESS HAS TRUNCATED ITS RINGS OR ITS SESSION: {}",
+		      "PROCESS {} HAS TRUNCATED ITS SESSION OR A RING: IT IS DISCONNECTED",
 		      "The writer goes on without this process." },
 	[IEE843I] = { "IEE843I", WTO_DONE, "hh.mm.ss TRACE DISPLAY",
 		      "The answer to DISPLAY TRACE; ctrace-display(7) explains its fields." },
