@@ -22,7 +22,7 @@ struct ct_run_page_options {
 	int width;           /* columns of a line; 0: 80 */
 	unsigned rows;       /* of each table at most; 0: 10 */
 	uint64_t lost;       /* events */
-	const char *subject; /* "./payroll ended with exit status 3"; NULL: not told */
+	const char *subject; /* "./payroll ended with exit status 3"; NULL: not shown */
 	const char *trace;   /* the name of the trace, as the user types it */
 	const char *report;  /* the page for a browser, if there is one; or NULL */
 };

@@ -21,7 +21,7 @@ struct ct_binfile_class {
 	/* size 0: an event must be decoded to find its size */
 	struct ct_event_shape shape;
 	const struct ct_class *class;
-	/* the names in the metadata, or NULL; never moves, since views point to it */
+	/* the names in the metadata, or NULL; never moves, since read events point to it */
 	struct ct_event_names *names;
 	const struct ct_catalog_component *component;
 	const struct ct_event_type *type;

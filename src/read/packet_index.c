@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define WINDOW ((size_t)64 << 10)
-#define GLANCE ((size_t)512)        /* bytes to read for a head alone */
+#define HEAD_READ ((size_t)512)     /* bytes to read for a head alone */
 #define SMALL ((size_t)4 << 10)     /* of smaller packets, one read covers many */
 #define STRETCH ((uint64_t)1 << 18) /* bytes to hop through */
 /* bytes; a larger packet holds one large event, which is rare */
@@ -104,7 +104,7 @@ static bool head_follows(const struct ct_packet_head *head, const struct ct_pack
 /* Returns the bytes to read for the head of the packet behind this one. */
 static size_t head_ahead(const struct ct_packet_head *head)
 {
-	return head->packet_bits / 8 < SMALL ? WINDOW : GLANCE;
+	return head->packet_bits / 8 < SMALL ? WINDOW : HEAD_READ;
 }
 
 /* Do packets follow from here for longer than any item?  Then they are not data of another packet:
@@ -139,7 +139,7 @@ static bool search_is_packet(struct search *search, uint64_t at, const struct ct
 	if (head->end_ns < search->since_ns)
 		return search_is_chain(search, at, head);
 	return at + head->packet_bits / 8 == search->size ||
-	       (search_head_at(search, at + head->packet_bits / 8, GLANCE, &next) &&
+	       (search_head_at(search, at + head->packet_bits / 8, HEAD_READ, &next) &&
 		head_follows(&next, head));
 }
 
@@ -161,7 +161,7 @@ static bool search_find_head(struct search *search, uint64_t *at, uint64_t end, 
 			continue;
 		}
 		*at += found;
-		if (*at < end && search_head_at(search, *at, GLANCE, out))
+		if (*at < end && search_head_at(search, *at, HEAD_READ, out))
 			return true;
 		++*at;
 	}
@@ -226,7 +226,7 @@ static void search_bisect(struct search *search)
 /* Moves past the packet at low if it is before the time. */
 static bool search_hop(struct search *search)
 {
-	size_t ahead = search->has_before ? head_ahead(&search->before) : GLANCE;
+	size_t ahead = search->has_before ? head_ahead(&search->before) : HEAD_READ;
 	struct ct_packet_head head;
 
 	if (search->low >= search->high || !search_head_at(search, search->low, ahead, &head) ||
@@ -274,7 +274,8 @@ static bool search_reaches_end(struct search *search, uint64_t at, struct ct_pac
 	bool is_first = true;
 
 	while (at < search->size && search->reads < READS_TO_HOP) {
-		if (!search_head_at(search, at, is_first ? GLANCE : head_ahead(out_last), &head) ||
+		if (!search_head_at(search, at, is_first ? HEAD_READ : head_ahead(out_last),
+				    &head) ||
 		    (!is_first && !head_follows(&head, out_last)))
 			return false;
 		is_first = false;
@@ -322,7 +323,7 @@ enum ctrace_status ct_packet_index_ends(int fd, const uint8_t uuid[16],
 	search.window = malloc(WINDOW);
 	if (search.window == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	found = search_head_at(&search, 0, GLANCE, out_first) &&
+	found = search_head_at(&search, 0, HEAD_READ, out_first) &&
 		search_find_last(&search, out_last) &&
 		out_last->stream_instance == out_first->stream_instance &&
 		out_last->begin_ns >= out_first->begin_ns;

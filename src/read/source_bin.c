@@ -47,7 +47,7 @@ static const struct ct_binfile_class *class_find(struct bin_source *bin, struct 
 	return known;
 }
 
-/* Decodes as much of the event at `at` as view_fill() needs: mostly its size. */
+/* Decodes as much of the event at `at` as event_fill() needs: mostly its size. */
 static enum ctrace_status event_decode(struct bin_source *bin, const struct ct_binfile_class *known,
 				       const unsigned char *at, size_t left, struct ct_event *out)
 {

@@ -38,8 +38,7 @@ static int cmd_help(int argc, char **argv);
 static char tool_name[] = "ctrace";
 
 static const struct verb verbs[] = {
-	{ "run", "PROGRAM [ARG...]", "run and trace a COBOL program", cmd_run,
-	  true, false },
+	{ "run", "PROGRAM [ARG...]", "run and trace a COBOL program", cmd_run, true, false },
 	{ "show", "[PATH|PID...]", "print traces, merged by time", cmd_show, false, true },
 	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false, true },
 	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false,
@@ -77,7 +76,7 @@ static const struct verb verbs[] = {
 
 static const struct verb *verb_find(const char *name)
 {
-	if (strcmp(name, "salvage") == 0) /* in scripts of before it had its present name */
+	if (strcmp(name, "salvage") == 0) /* the former name, which scripts may still use */
 		name = "repair";
 	for (size_t i = 0; i < CT_COUNT(verbs); i++)
 		if (strcmp(verbs[i].name, name) == 0)

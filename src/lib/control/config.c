@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WORD_SHOWN 60u /* bytes of foreign text in a message */
+#define WORD_SHOWN 60u /* bytes of a quoted word in a message */
 #define PATH_SIZE 4096u
 #define MOST_SECONDS 1000000u
 #define MOST_DAYS 36500u

@@ -30,8 +30,8 @@ bool ct_server_runs(void);
 enum ctrace_status ct_server_start(const struct ct_server_options *options) CT_MUST_USE;
 /* Ends the thread, waiting at most two seconds, and removes the socket. */
 void ct_server_stop(void);
-/* In a forked child: forgets the parent's thread, and closes its descriptors if they are still
- * ours. */
+/* In a forked child: drops the state of the parent's thread, and closes its descriptors if they are
+ * still ours. */
 void ct_server_reset(void);
 /* Any thread, cheap.  Makes a new socket when the program has closed the old one. */
 void ct_server_check(void);

@@ -417,8 +417,8 @@ enum ct_text_sharing {
 };
 void ct_text_file_init(struct ct_text_file *file);
 void ct_text_file_close(struct ct_text_file *file);
-/* Forgets descriptors that the program has closed: the same file, opened again, may get the same
- * number. */
+/* Drops descriptors that the program has closed, without closing them: the same file, opened again,
+ * may get the same number. */
 void ct_text_file_drop_lost(struct ct_text_file *file);
 /* Opens the file that the properties name.  If another process has that file, the name gets
  * ".<pid>".  before: the previous file, or NULL.  After a change of its root directory the process

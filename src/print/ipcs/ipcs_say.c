@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define OUT_ENOUGH 32768u
-#define NAMES_TOLD 10u /* of traces that there are */
+#define NAMES_SHOWN 10u /* of existing traces */
 
 void ct_ipcs_flush(struct ct_ipcs_listing *run)
 {
@@ -190,14 +190,14 @@ static uint32_t list_traces(const struct ct_ipcs_lister *lister, bool is_of_thos
 
 		if (is_of_those_below && !ct_ipcs_is_below(lister->command, trace))
 			continue;
-		if (found++ >= NAMES_TOLD)
+		if (found++ >= NAMES_SHOWN)
 			continue;
 		if (found > 1)
 			ct_buf_add_text(list, ", ");
 		add_trace_name(list, trace);
 	}
-	if (found > NAMES_TOLD)
-		ct_buf_add_format(list, " and %u more", found - NAMES_TOLD);
+	if (found > NAMES_SHOWN)
+		ct_buf_add_format(list, " and %u more", found - NAMES_SHOWN);
 	return found;
 }
 

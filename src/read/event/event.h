@@ -13,7 +13,7 @@
 #include "format/format.h"
 #include "lib/emit/emit.h"
 
-/* ---- the origin of an event: a process, or a stream of a third-party trace */
+/* ---- the source of an event: a process, or a stream of a third-party trace */
 struct ct_source_process {
 	/* 0, 1, ... in the order of addition; unique for each process */
 	uint32_t index;

@@ -1,5 +1,5 @@
 /*
- * stats_gather.c - the numbers of everything that is traced, at one moment.
+ * stats_gather.c - a snapshot of the counters of all traced processes and external writers.
  *
  * Part of ctrace stats.  Processes are read and not asked, so they are not disturbed; external
  * writers are asked.  Numbers of one process that is busy are read one after the other and need not
