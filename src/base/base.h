@@ -96,9 +96,9 @@ uint32_t ct_name_hash(const char *name, size_t size);
 bool ct_name_equal(const char *a, size_t a_size, const char *b, size_t b_size);
 bool ct_name_is(const char *a, size_t a_size, const char *terminated);
 void ct_name_upper(char *text, size_t size); /* in place, ASCII only */
-/* Returns the integer of a property value (spec/ctf-api.md section 4).  ON YES Y TRUE ENABLED are
- * 1; OFF NO N FALSE DISABLED are 0.  Decimal or 0x digits, with or without a sign, are their value,
- * or the largest number when 32 bits cannot hold it.  Any other text is 0. */
+/* Returns the integer of a property value (docs/configuration.md, mftrace.comp).  ON YES Y TRUE
+ * ENABLED are 1; OFF NO N FALSE DISABLED are 0.  Decimal or 0x digits, with or without a sign, are
+ * their value, or the largest number when 32 bits cannot hold it.  Any other text is 0. */
 uint32_t ct_value_number(const char *text, size_t size);
 /* Parses "debug" .. "fatal", "none", or a digit 0 to 4.  Returns false for any other text. */
 bool ct_level_parse(const char *text, size_t size, uint32_t *out_level);
@@ -354,7 +354,7 @@ struct ct_sync {
 	uint32_t point_count;
 	uint32_t reserved;
 	struct ct_sync_line line;
-	struct ct_sync_point latest; /* what the clocks said last */
+	struct ct_sync_point latest; /* the last reading of the clocks */
 	uint64_t real_ns;
 	uint64_t boot_ns;
 	uint64_t width_ns;

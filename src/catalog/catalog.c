@@ -313,7 +313,7 @@ enum ctrace_status ct_catalog_parse(struct ct_catalog *catalog, const char *path
 	if (file == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	status = catalog_take_file(catalog, file, text, size, &diagnostics);
-	ct_catalog_diagnostics_tell(&diagnostics, path, text, size, diagnose, user);
+	ct_catalog_diagnostics_report(&diagnostics, path, text, size, diagnose, user);
 	ct_catalog_diagnostics_fini(&diagnostics);
 	return status;
 }

@@ -165,9 +165,9 @@ static void report_rest(uint64_t count, const char *path, ct_catalog_diagnose *d
 	diagnose(path, &diagnostic, user);
 }
 
-void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, const char *path,
-				 const char *text, size_t size, ct_catalog_diagnose *diagnose,
-				 void *user)
+void ct_catalog_diagnostics_report(struct ct_catalog_diagnostics *diagnostics, const char *path,
+				   const char *text, size_t size, ct_catalog_diagnose *diagnose,
+				   void *user)
 {
 	struct walk walk = { .line = text, .end = text + size };
 	struct ct_catalog_diagnostic_note **order;

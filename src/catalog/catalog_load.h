@@ -104,9 +104,9 @@ void ct_catalog_diagnostics_add_text(struct ct_catalog_diagnostics *diagnostics,
 				     const struct ct_yaml_place *place, const char *path,
 				     const struct ct_diagnostic *diagnostic);
 /* Reports the diagnostics in the order of the text. */
-void ct_catalog_diagnostics_tell(struct ct_catalog_diagnostics *diagnostics, const char *path,
-				 const char *text, size_t size, ct_catalog_diagnose *diagnose,
-				 void *user);
+void ct_catalog_diagnostics_report(struct ct_catalog_diagnostics *diagnostics, const char *path,
+				   const char *text, size_t size, ct_catalog_diagnose *diagnose,
+				   void *user);
 
 /* ---- catalog_record.c */
 /* The interpretation of a record's bytes, besides its copybook. */

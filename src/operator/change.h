@@ -21,7 +21,7 @@ struct change_row {
 	char *subject;
 	char *old;
 	char *now;
-	char *said; /* what else the process reported */
+	char *report; /* what else the process reported */
 	bool failed;
 };
 

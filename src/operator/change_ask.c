@@ -34,7 +34,7 @@ void ct_change_fini(struct change *change)
 		free(change->rows[i].subject);
 		free(change->rows[i].old);
 		free(change->rows[i].now);
-		free(change->rows[i].said);
+		free(change->rows[i].report);
 	}
 	free(change->rows);
 	ct_ask_fini(&change->ask);
@@ -101,8 +101,8 @@ struct reading {
 	enum ctrace_status status; /* of the answer */
 	/* the row of the fields that follow; NULL: they concern the process as a whole */
 	struct change_row *row;
-	struct ct_span said; /* text about the process as a whole */
-	bool has_failed_row; /* a row of the answer reports the failure */
+	struct ct_span report; /* text about the process as a whole */
+	bool has_failed_row;   /* a row of the answer reports the failure */
 	/* an earlier answer may have rows of the same components */
 	bool is_repeated;
 };
@@ -140,10 +140,10 @@ static void field_read(struct reading *reading, enum ct_field field, struct ct_s
 		return;
 	case CT_FIELD_MESSAGE:
 		if (row == NULL) {
-			reading->said = value;
+			reading->report = value;
 			return;
 		}
-		ct_change_set(reading->change, &row->said, value);
+		ct_change_set(reading->change, &row->report, value);
 		row->failed |= reading->status != CTRACE_OK;
 		reading->has_failed_row |= row->failed;
 		return;
@@ -168,25 +168,25 @@ static void answer_end(const struct reading *reading)
 {
 	struct change *change = reading->change;
 	bool is_known = answer_has_rows(change, reading->peer);
-	struct ct_span said = reading->said;
+	struct ct_span report = reading->report;
 	struct change_row *row;
 
 	if (reading->has_failed_row ||
 	    (!is_known && reading->status == CTRACE_NOT_FOUND && change->subject != NULL))
 		return;
-	if (said.at == NULL && reading->status != CTRACE_OK)
-		said.at = ctrace_status_text(reading->status);
-	else if (said.at == NULL && !is_known)
-		said.at = change->done;
-	if (said.at == NULL)
+	if (report.at == NULL && reading->status != CTRACE_OK)
+		report.at = ctrace_status_text(reading->status);
+	else if (report.at == NULL && !is_known)
+		report.at = change->done;
+	if (report.at == NULL)
 		return;
-	if (reading->said.at == NULL)
-		said.size = strlen(said.at);
+	if (reading->report.at == NULL)
+		report.size = strlen(report.at);
 	row = row_add(change, reading->peer, (struct ct_span){ 0 });
 	if (row == NULL)
 		return;
 	row->failed = reading->status != CTRACE_OK;
-	ct_change_set(change, &row->said, said);
+	ct_change_set(change, &row->report, report);
 }
 
 static void row_add_no_response(struct change *change, const struct ct_peer *peer)
@@ -199,7 +199,7 @@ static void row_add_no_response(struct change *change, const struct ct_peer *pee
 	row = change->target.is_json ? row_add(change, peer, (struct ct_span){ 0 }) : NULL;
 	if (row != NULL) {
 		row->failed = true;
-		ct_change_set(change, &row->said,
+		ct_change_set(change, &row->report,
 			      (struct ct_span){ no_response, strlen(no_response) });
 	}
 }
@@ -421,9 +421,9 @@ static void print_row(const struct change *change, const struct change_row *row,
 		print_cell(row->property, widths->property);
 	if (has_values)
 		print_values(change, row);
-	if (row->said != NULL) {
+	if (row->report != NULL) {
 		fputs(has_values ? "; " : "", stdout);
-		ct_tool_print(stdout, row->said, strlen(row->said));
+		ct_tool_print(stdout, row->report, strlen(row->report));
 	}
 	putchar('\n');
 }
@@ -437,8 +437,8 @@ static void print_failed(const struct change *change, const struct change_row *r
 		ct_tool_print(stderr, row_subject(row), strlen(row_subject(row)));
 	}
 	fputs(": ", stderr);
-	if (row->said != NULL)
-		ct_tool_print(stderr, row->said, strlen(row->said));
+	if (row->report != NULL)
+		ct_tool_print(stderr, row->report, strlen(row->report));
 	fputc('\n', stderr);
 }
 
@@ -475,7 +475,7 @@ static json_t *row_json(const struct change *change, const struct change_row *ro
 			object, "property",
 			ct_json_string(row->property != NULL ? row->property : change->property));
 	if (row->failed) {
-		json_object_set_new(object, "error", ct_json_string(row->said));
+		json_object_set_new(object, "error", ct_json_string(row->report));
 		return object;
 	}
 	if (change->is_question) {
@@ -484,8 +484,8 @@ static json_t *row_json(const struct change *change, const struct change_row *ro
 		json_object_set_new(object, "old", ct_json_string(row->old));
 		json_object_set_new(object, "new", ct_json_string(row->now));
 	}
-	if (row->said != NULL)
-		json_object_set_new(object, "message", ct_json_string(row->said));
+	if (row->report != NULL)
+		json_object_set_new(object, "message", ct_json_string(row->report));
 	return object;
 }
 

@@ -59,18 +59,18 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 {
 	static const struct ct_operand_table table = { trace_operands, CT_COUNT(trace_operands),
 						       "is not an operand of TRACE CT" };
-	struct ct_said said = { .group = { { NULL, 0 } } };
+	struct ct_given given = { .group = { { NULL, 0 } } };
 
 	out->kind = CT_OPERATOR_TRACE_CT;
 	if (!ct_parser_accept(parser, ',')) {
 		ct_parser_diagnose_found(parser, "\",COMP=name\"");
 		return;
 	}
-	if (!ct_operands_read(parser, &table, out, &said))
+	if (!ct_operands_read(parser, &table, out, &given))
 		return;
-	if (said.group[TRACE_COMP].at == NULL)
+	if (given.group[TRACE_COMP].at == NULL)
 		ct_parser_diagnose_at(parser, parser->end, "COMP is missing", "\",COMP=name\"");
-	else if (out->state == CTRACE_CT_NONE && said.group[TRACE_PARM].at == NULL)
+	else if (out->state == CTRACE_CT_NONE && given.group[TRACE_PARM].at == NULL)
 		ct_parser_diagnose_at(parser, place, "without PARM the state is missing",
 				      "ON, OFF or a size");
 }
@@ -79,11 +79,11 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 static void parse_writer_operands(struct ct_parser *parser, struct ct_operator_command *out,
 				  const struct ct_operand_table *table)
 {
-	struct ct_said said = { .group = { { NULL, 0 } } };
+	struct ct_given given = { .group = { { NULL, 0 } } };
 
 	if (!parser->has_failed && ct_parser_accept(parser, ','))
 		/* false: the diagnostic is reported */
-		ct_operands_read(parser, table, out, &said);
+		ct_operands_read(parser, table, out, &given);
 	else if (!parser->has_failed && parser->at < parser->end)
 		ct_parser_diagnose_found(parser, "\",\"");
 }
@@ -314,14 +314,14 @@ static const struct ct_operand display_operands[] = {
 enum { DISPLAY_COMP, DISPLAY_SUB, DISPLAY_N, DISPLAY_SUBLEVEL }; /* groups */
 
 static void check_display(struct ct_parser *parser, const struct ct_operator_command *command,
-			  const struct ct_said *said)
+			  const struct ct_given *given)
 {
-	if (said->group[DISPLAY_SUB].at != NULL && command->name_count != 1)
-		ct_parser_diagnose_word(parser, said->group[DISPLAY_SUB], "is for one component",
+	if (given->group[DISPLAY_SUB].at != NULL && command->name_count != 1)
+		ct_parser_diagnose_word(parser, given->group[DISPLAY_SUB], "is for one component",
 					"COMP=name with it");
 	for (unsigned group = DISPLAY_N; group <= DISPLAY_SUBLEVEL && !command->has_comp; group++)
-		if (said->group[group].at != NULL)
-			ct_parser_diagnose_word(parser, said->group[group],
+		if (given->group[group].at != NULL)
+			ct_parser_diagnose_word(parser, given->group[group],
 						"is for the components of COMP", "COMP= with it");
 }
 
@@ -329,14 +329,14 @@ static void parse_display_trace(struct ct_parser *parser, struct ct_operator_com
 {
 	static const struct ct_operand_table table = { display_operands, CT_COUNT(display_operands),
 						       "is not an operand of DISPLAY TRACE" };
-	struct ct_said said = { .group = { { NULL, 0 } } };
+	struct ct_given given = { .group = { { NULL, 0 } } };
 
 	out->kind = CT_OPERATOR_DISPLAY_TRACE;
 	if (!ct_parser_accept(parser, ',')) {
 		if (parser->at < parser->end)
 			ct_parser_diagnose_found(parser, "\",\"");
-	} else if (ct_operands_read(parser, &table, out, &said)) {
-		check_display(parser, out, &said);
+	} else if (ct_operands_read(parser, &table, out, &given)) {
+		check_display(parser, out, &given);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
  * operator/operator.h - the operator's grammar: TRACE CT, DISPLAY TRACE and REPLY
- * (spec/component-trace.md section 6).
+ * (docs/operator.md).
  *
  * Text becomes one struct; parsing does not carry it out.  Keywords are in any case.  Blanks may
  * stand where z/OS allows them, and around commas, parentheses and equals signs.  Operands come in

@@ -71,7 +71,7 @@ static const struct ct_operand operands[] = {
 /* clang-format on */
 
 static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_request *trace,
-				      bool *is_end, struct ct_said *said,
+				      bool *is_end, struct ct_given *given,
 				      struct ct_diagnostic *diagnostic)
 {
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
@@ -84,7 +84,7 @@ static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_reque
 		return CTRACE_FAILURE;
 	parser.out = &room;
 	ct_parser_blanks(&parser);
-	if (parser.at < parser.end && !ct_operands_read(&parser, &table, is_end, said))
+	if (parser.at < parser.end && !ct_operands_read(&parser, &table, is_end, given))
 		return CTRACE_FAILURE;
 	return CTRACE_OK;
 }
@@ -93,10 +93,10 @@ enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace
 				  bool *out_is_end, struct ct_diagnostic *diagnostic)
 {
 	struct ct_trace_request trace = { .state = CTRACE_CT_NONE };
-	struct ct_said said = { .group = { { NULL, 0 } } };
+	struct ct_given given = { .group = { { NULL, 0 } } };
 	bool is_end = false;
 	enum ctrace_status status =
-		reply_parse((struct ct_span){ text, size }, &trace, &is_end, &said, diagnostic);
+		reply_parse((struct ct_span){ text, size }, &trace, &is_end, &given, diagnostic);
 
 	if (status == CTRACE_OK) {
 		*out = trace;
@@ -107,15 +107,15 @@ enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace
 
 void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out)
 {
-	struct ct_said said[2] = { { .group = { { NULL, 0 } } }, { .group = { { NULL, 0 } } } };
+	struct ct_given given[2] = { { .group = { { NULL, 0 } } }, { .group = { { NULL, 0 } } } };
 	struct ct_trace_request ignored = { .state = CTRACE_CT_NONE };
 	struct ct_diagnostic diagnostic;
 	bool is_end, is_first = true;
 
-	(void)!reply_parse(before, &ignored, &is_end, &said[0], &diagnostic);
-	(void)!reply_parse(text, &ignored, &is_end, &said[1], &diagnostic);
+	(void)!reply_parse(before, &ignored, &is_end, &given[0], &diagnostic);
+	(void)!reply_parse(text, &ignored, &is_end, &given[1], &diagnostic);
 	for (unsigned group = 0; group < REPLY_CLAUSES; group++) {
-		const struct ct_said *last = &said[said[1].whole[group].at != NULL];
+		const struct ct_given *last = &given[given[1].whole[group].at != NULL];
 		size_t word = last->group[group].size;
 
 		if (last->whole[group].at == NULL)

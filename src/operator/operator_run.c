@@ -225,7 +225,7 @@ static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *tabl
 			     struct ct_trace_request *reply)
 {
 	struct ct_diagnostic diagnostic;
-	char said[CT_OPERATOR_LINE + 1];
+	char operands_text[CT_OPERATOR_LINE + 1];
 	enum ctrace_status status;
 	char text[16];
 	bool is_end;
@@ -244,8 +244,9 @@ static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *tabl
 		ct_operator_prompt(dialogue, entry->number);
 		return false;
 	}
-	(void)snprintf(said, sizeof said, "%.*s", (int)operands.size, operands.at);
-	ct_wto(&dialogue->wto, IEE600I, number_text(entry->number, text), said, NULL);
+	(void)snprintf(operands_text, sizeof operands_text, "%.*s", (int)operands.size,
+		       operands.at);
+	ct_wto(&dialogue->wto, IEE600I, number_text(entry->number, text), operands_text, NULL);
 	if (entry_join_reply(dialogue, table, entry, operands) && is_end &&
 	    entry_parse(entry, command, reply)) {
 		status = ct_reply_remove(table, entry->number);
@@ -313,10 +314,10 @@ static bool entry_find(struct dialogue *dialogue, struct reply_table *table,
 }
 
 static void reply_run(struct dialogue *dialogue, const char *text, size_t size,
-		      const struct ct_operator_command *said)
+		      const struct ct_operator_command *request)
 {
 	struct ct_span operands =
-		said->operands.at != NULL ? said->operands : (struct ct_span){ text, 0 };
+		request->operands.at != NULL ? request->operands : (struct ct_span){ text, 0 };
 	struct target target = dialogue->target;
 	struct ct_operator_command command;
 	struct reply_table table;
@@ -326,7 +327,7 @@ static void reply_run(struct dialogue *dialogue, const char *text, size_t size,
 
 	if (!table_open(dialogue, &table))
 		return;
-	is_end = entry_find(dialogue, &table, said, reply_is_cancel(operands), &entry) &&
+	is_end = entry_find(dialogue, &table, request, reply_is_cancel(operands), &entry) &&
 		 entry_take_reply(dialogue, &table, &entry, operands,
 				  (struct ct_span){ text, size }, &command, &reply);
 	ct_reply_table_close(&table);

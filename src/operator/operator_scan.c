@@ -47,28 +47,28 @@ static struct ct_keywords operand_names(const struct ct_operand_table *table)
 	return (struct ct_keywords){ table->rows, sizeof table->rows[0], table->count };
 }
 
-static size_t operands_count_unsaid(const struct ct_operand_table *table,
-				    const struct ct_said *said)
+static size_t operands_count_missing(const struct ct_operand_table *table,
+				     const struct ct_given *given)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < table->count; i++)
-		count += said->group[table->rows[i].group].at == NULL;
+		count += given->group[table->rows[i].group].at == NULL;
 	return count;
 }
 
 /* Lists the operands that may still come: "COMP=, SUB= or PARM=" */
-static void operands_list_unsaid(const struct ct_operand_table *table, const struct ct_said *said,
-				 char out_text[200])
+static void operands_list_missing(const struct ct_operand_table *table,
+				  const struct ct_given *given, char out_text[200])
 {
-	size_t left = operands_count_unsaid(table, said);
+	size_t left = operands_count_missing(table, given);
 	size_t size = 0;
 
 	(void)snprintf(out_text, 200, "nothing more");
 	for (size_t i = 0; i < table->count; i++) {
 		const struct ct_operand *row = &table->rows[i];
 
-		if (said->group[row->group].at != NULL)
+		if (given->group[row->group].at != NULL)
 			continue;
 		left--;
 		size += (size_t)snprintf(out_text + size, 200 - size, "%s%s%s", row->name,
@@ -80,11 +80,11 @@ static void operands_list_unsaid(const struct ct_operand_table *table, const str
 }
 
 static void operand_refuse(struct ct_parser *parser, const struct ct_operand_table *table,
-			   struct ct_span word, const struct ct_said *said)
+			   struct ct_span word, const struct ct_given *given)
 {
 	char expected[200];
 
-	operands_list_unsaid(table, said, expected);
+	operands_list_missing(table, given, expected);
 	if (word.size == 0)
 		ct_parser_diagnose_found(parser, expected);
 	else
@@ -110,7 +110,7 @@ static void operand_refuse_again(struct ct_parser *parser, struct ct_span word,
 }
 
 static void operand_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
-			 struct ct_said *said)
+			 struct ct_given *given)
 {
 	const struct ct_operand *row;
 	struct ct_span word;
@@ -119,18 +119,18 @@ static void operand_read(struct ct_parser *parser, const struct ct_operand_table
 	word = ct_parser_word(parser);
 	row = ct_keywords_find(operand_names(table), word);
 	if (row == NULL) {
-		operand_refuse(parser, table, word, said);
-	} else if (said->group[row->group].at != NULL) {
-		operand_refuse_again(parser, word, said->group[row->group]);
+		operand_refuse(parser, table, word, given);
+	} else if (given->group[row->group].at != NULL) {
+		operand_refuse_again(parser, word, given->group[row->group]);
 	} else if (row->has_value && !ct_parser_accept(parser, '=')) {
 		ct_parser_diagnose_found(parser, "\"=\"");
 	} else {
-		said->group[row->group] = word;
+		given->group[row->group] = word;
 		if (row->flag != 0)
 			*(bool *)((char *)out + row->flag - 1) = true;
 		if (row->read != NULL)
 			row->read(parser, out);
-		said->whole[row->group] = ct_span_of(word.at, parser->at);
+		given->whole[row->group] = ct_span_of(word.at, parser->at);
 		ct_parser_blanks(parser);
 		if (!parser->has_failed && row->is_last && parser->at < parser->end)
 			ct_parser_diagnose_word(parser, word, "is not the last operand",
@@ -139,10 +139,10 @@ static void operand_read(struct ct_parser *parser, const struct ct_operand_table
 }
 
 bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
-		      struct ct_said *said)
+		      struct ct_given *given)
 {
 	do
-		operand_read(parser, table, out, said);
+		operand_read(parser, table, out, given);
 	while (!parser->has_failed && ct_parser_accept(parser, ','));
 	if (!parser->has_failed && parser->at < parser->end)
 		ct_parser_diagnose_found(parser, "\",\"");

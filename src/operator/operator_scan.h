@@ -43,13 +43,13 @@ struct ct_operand_table {
 };
 #define CT_OPERAND_GROUPS 8u
 /* The position of the operand of a group in the line; at NULL: there is none. */
-struct ct_said {
+struct ct_given {
 	struct ct_span group[CT_OPERAND_GROUPS];
 	struct ct_span whole[CT_OPERAND_GROUPS]; /* including its value */
 };
 /* Reads operands from after a comma to the end of the line.  Returns false when one is wrong. */
 bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *table, void *out,
-		      struct ct_said *said);
+		      struct ct_given *given);
 /* Reads a value without blanks, and removes one pair of parentheses around it.  Returns false
  * when the value is missing or has no end. */
 bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_span *out_value);

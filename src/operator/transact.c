@@ -214,7 +214,7 @@ static void frame_take(const struct ct_peer *peer, size_t request, const struct 
 					    request]);
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void print_trace(const char *component, const char *sub, struct ct_buf *out)
 {

@@ -185,7 +185,7 @@ static void report_as_logged(struct wto *wto, enum wto_id id, const char *writer
 	(void)snprintf(text, sizeof text, "%s %.*s%s%s", row->code, (int)(mark - row->text),
 		       row->text, writer, mark + 2);
 	ct_wto(wto, id, writer, NULL);
-	ct_wto_note_said(wto, writer, text);
+	ct_wto_note_printed(wto, writer, text);
 }
 
 static bool report_ready(const struct place *place, bool in_time, const char *line, struct wto *wto)
@@ -201,7 +201,7 @@ static bool report_ready(const struct place *place, bool in_time, const char *li
 		       place->directory, place->name);
 	ct_wto(wto, CTR021I, place->name, in_time && line[0] != '\0' ? line : why, NULL);
 	if (in_time && line[0] != '\0')
-		ct_wto_note_said(wto, place->name, line);
+		ct_wto_note_printed(wto, place->name, line);
 	return false;
 }
 

@@ -192,12 +192,12 @@ void ct_wto_fail(struct wto *wto)
 		wto->worst = CMD_NOTHING;
 }
 
-void ct_wto_note_said(struct wto *wto, const char *writer, const char *text)
+void ct_wto_note_printed(struct wto *wto, const char *writer, const char *text)
 {
-	struct wto_said *said = &wto->said[wto->said_count++ % WTO_SAID];
+	struct wto_printed *line = &wto->printed[wto->printed_count++ % WTO_PRINTED];
 
-	(void)snprintf(said->writer, sizeof said->writer, "%s", writer);
-	(void)snprintf(said->text, sizeof said->text, "%s", text);
+	(void)snprintf(line->writer, sizeof line->writer, "%s", writer);
+	(void)snprintf(line->text, sizeof line->text, "%s", text);
 }
 
 void ct_wto_line(const struct wto *wto, const char *text, size_t size)

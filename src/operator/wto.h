@@ -79,11 +79,11 @@ struct wto_row {
 const struct wto_row *ct_wto_row(enum wto_id id);
 
 /* A line that is, or will be, in a writer's log as well. */
-struct wto_said {
+struct wto_printed {
 	char writer[8];
 	char text[120];
 };
-#define WTO_SAID 4u
+#define WTO_PRINTED 4u
 
 /* Where messages go, and the worst of them so far. */
 struct wto {
@@ -93,8 +93,8 @@ struct wto {
 	bool has_caret;
 	int worst; /* CMD_* */
 	/* lines of writers since the console last looked; the newest are kept */
-	unsigned said_count;
-	struct wto_said said[WTO_SAID];
+	unsigned printed_count;
+	struct wto_printed printed[WTO_PRINTED];
 };
 /* Prints a message.  `texts` has one text for each {}, and ends with NULL.  The first text of
  * ITT006A is the reply's number. */
@@ -107,7 +107,7 @@ void ct_wto_diagnostic(struct wto *wto, enum wto_id id, struct ct_span text,
 /* Marks the command as failed, whatever its messages were. */
 void ct_wto_fail(struct wto *wto);
 /* Notes that this writer's log has the same line, so that a console does not show it twice. */
-void ct_wto_note_said(struct wto *wto, const char *writer, const char *text);
+void ct_wto_note_printed(struct wto *wto, const char *writer, const char *text);
 /* Prints a line of a writer's log. */
 void ct_wto_line(const struct wto *wto, const char *text, size_t size);
 

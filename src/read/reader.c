@@ -307,7 +307,7 @@ bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out)
 	(void)sources_reopen(reader, &sources);
 	for (unsigned i = 0; i < HINTED && (event = ct_sources_next(&sources)) != NULL; i++)
 		ct_filter_hint_note(hint, event);
-	has_hint = ct_filter_hint_say(hint, event == NULL, out);
+	has_hint = ct_filter_hint_add(hint, event == NULL, out);
 	ct_sources_fini(&sources);
 	ct_filter_hint_destroy(hint);
 	return has_hint;

@@ -160,7 +160,7 @@ static enum ct_third_party_result items_finish(struct third_party_source *third_
 	third_party->names.item_count = items->count;
 	if (items->is_cut && !packets->trace->has_reported_cut) {
 		packets->trace->has_reported_cut = true;
-		ct_third_party_tell(
+		ct_third_party_report(
 			sources, third_party->base.path,
 			"events of more than 4096 items, or with one of more than 65536 bytes: the rest of them is left out");
 	}

@@ -55,7 +55,7 @@ const struct ct_source_process *
 ct_third_party_trace_source_process(struct ct_third_party_trace *trace, struct ct_sources *sources,
 				    uint32_t pid, const char *program);
 /* Reports a part of the trace that ctrace cannot read. */
-void ct_third_party_tell(struct ct_sources *sources, const char *path, const char *message);
+void ct_third_party_report(struct ct_sources *sources, const char *path, const char *message);
 
 /* ---- third_party_class.c: the event classes of the metadata */
 

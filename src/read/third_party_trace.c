@@ -32,7 +32,7 @@ struct diagnostics {
 	unsigned count;
 };
 
-void ct_third_party_tell(struct ct_sources *sources, const char *path, const char *message)
+void ct_third_party_report(struct ct_sources *sources, const char *path, const char *message)
 {
 	struct ct_read_note note = { .kind = CT_NOTE_UNKNOWN, .path = path, .message = message };
 
@@ -50,7 +50,7 @@ static void report_diagnostic(const struct ct_diagnostic *diagnostic, struct ct_
 		return;
 	(void)snprintf(message, sizeof message, "line %u, column %u: " CT_DIAGNOSTIC_FORMAT,
 		       diagnostic->line, diagnostic->column, CT_DIAGNOSTIC_TEXT(diagnostic));
-	ct_third_party_tell(diagnostics->sources, diagnostics->path, message);
+	ct_third_party_report(diagnostics->sources, diagnostics->path, message);
 }
 
 /* Reports a ctrace trace whose part before the event classes was changed: it is not recognized as
@@ -84,7 +84,7 @@ static enum ctrace_status read_metadata(struct ct_third_party_trace *trace,
 		status = ct_tsdl_text(bytes.data, bytes.size, &text, &message);
 	ct_buf_fini(&bytes);
 	if (message != NULL)
-		ct_third_party_tell(sources, trace->metadata_path, message);
+		ct_third_party_report(sources, trace->metadata_path, message);
 	report_if_ours(trace, sources, &text);
 	if (status == CTRACE_OK || status == CTRACE_DAMAGED)
 		status = ct_tsdl_parse(text.data, text.size, report_diagnostic, &diagnostics,

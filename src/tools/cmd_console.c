@@ -44,7 +44,7 @@ struct console_logs {
 	int directory_fd; /* -1: it cannot be used, and there is nothing to show */
 	/* A line that the console has shown itself and that the writer's log has not shown yet;
 	 * "": free */
-	struct wto_said expected[WTO_SAID];
+	struct wto_printed expected[WTO_PRINTED];
 	unsigned next_expected;
 	size_t count;
 	struct console_log items[CONSOLE_LOGS];
@@ -86,21 +86,21 @@ static bool line_has_time(const char *line, size_t size)
 	return true;
 }
 
-/* Is this the line that the console has said already?  Once. */
+/* Is this the line that the console has already printed?  Once. */
 static bool line_is_expected(struct console_logs *logs, const struct console_log *log,
 			     const char *line, size_t size)
 {
 	for (size_t i = 0; i < CT_COUNT(logs->expected); i++) {
-		struct wto_said *said = &logs->expected[i];
-		size_t length = strlen(said->text);
+		struct wto_printed *printed = &logs->expected[i];
+		size_t length = strlen(printed->text);
 
-		if (length == 0 || size < length || memcmp(said->text, line, length) != 0 ||
-		    !ct_name_is(log->name, strlen(log->name) - 4, said->writer))
+		if (length == 0 || size < length || memcmp(printed->text, line, length) != 0 ||
+		    !ct_name_is(log->name, strlen(log->name) - 4, printed->writer))
 			continue;
 		/* one that was cut is a beginning */
-		if (size != length && length + 1 != sizeof said->text)
+		if (size != length && length + 1 != sizeof printed->text)
 			continue;
-		said->text[0] = '\0';
+		printed->text[0] = '\0';
 		return true;
 	}
 	return false;
@@ -206,11 +206,11 @@ static void logs_close(struct console_logs *logs)
 /* Lines that a command has just shown are not shown again from the writers' logs. */
 static void logs_expect(struct console_logs *logs, struct wto *wto)
 {
-	unsigned first = wto->said_count > WTO_SAID ? wto->said_count - WTO_SAID : 0;
+	unsigned first = wto->printed_count > WTO_PRINTED ? wto->printed_count - WTO_PRINTED : 0;
 
-	for (unsigned i = first; i < wto->said_count; i++)
-		logs->expected[logs->next_expected++ % WTO_SAID] = wto->said[i % WTO_SAID];
-	wto->said_count = 0;
+	for (unsigned i = first; i < wto->printed_count; i++)
+		logs->expected[logs->next_expected++ % WTO_PRINTED] = wto->printed[i % WTO_PRINTED];
+	wto->printed_count = 0;
 }
 
 /* Prints the lines that are new. */

@@ -82,9 +82,10 @@ static void row_judge(struct change *change, struct change_row *row, uint32_t wa
 		return;
 	row->failed = level > wanted; /* fewer events than were asked for */
 	if (row->failed)
-		ct_change_set(change, &row->said, (struct ct_span){ refused, sizeof(refused) - 1 });
+		ct_change_set(change, &row->report,
+			      (struct ct_span){ refused, sizeof(refused) - 1 });
 	else
-		ct_change_set(change, &row->said, (struct ct_span){ more, sizeof(more) - 1 });
+		ct_change_set(change, &row->report, (struct ct_span){ more, sizeof(more) - 1 });
 }
 
 static int level_ask(struct level_arguments *arguments)

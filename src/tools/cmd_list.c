@@ -390,7 +390,7 @@ static void entry_gather(const struct ct_directory_entry *entry, void *user)
 	*item = (struct listed){ .entry = *entry };
 	item->entry.name = name;
 	if (ct_session_identify(entry->run_directory, name, &item->asid, ignored) != CTRACE_OK)
-		item->asid = UINT32_MAX; /* what is wrong with it is said when it is listed */
+		item->asid = UINT32_MAX; /* an error is reported when the process is listed */
 }
 
 static int listed_compare_asid(const void *a, const void *b)

@@ -57,7 +57,8 @@ static void rows_judge(struct change *change)
 		if (row->failed && row->peer->status == CTRACE_UNSUPPORTED &&
 		    ct_ask_no_response(row->peer) == NULL) {
 			row->failed = false;
-			ct_change_set(change, &row->said, (struct ct_span){ why, sizeof(why) - 1 });
+			ct_change_set(change, &row->report,
+				      (struct ct_span){ why, sizeof(why) - 1 });
 		}
 		has_begun = has_begun || row->failed || row->now != NULL;
 	}

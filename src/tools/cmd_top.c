@@ -48,7 +48,7 @@ struct top {
 	struct top_rows rows;
 	int stderr_fd; /* the real one; -1: stderr is not caught */
 	int caught_fd;
-	char said[256]; /* there, last: what is said at each look is shown once */
+	char reported[256]; /* the last message there: a repeated one is shown once */
 };
 
 /* -----------------------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ static void change_describe(struct top *top, const struct change *change, uint32
 	if (bad != NULL)
 		(void)snprintf(
 			out, room, "%u %s: %s", bad->peer->pid, change->subject,
-			bad->said != NULL
-				? bad->said
+			bad->report != NULL
+				? bad->report
 				: "stays as it is: a start/stop routine or a filter does not allow it");
 	else if (done == 1)
 		(void)snprintf(out, room, "%u %s: %s -> %s", last->peer->pid, change->subject,
@@ -249,16 +249,17 @@ static uint64_t interval_ns(const struct top *top)
 	return (uint64_t)(top->interval * NS_PER_SECOND);
 }
 
-static void top_show_said(struct top *top)
+static void top_show_reported(struct top *top)
 {
 	char *message = top->screen.message;
-	char said[sizeof(top->said)];
+	char reported[sizeof(top->reported)];
 
-	if (!stderr_take_line(top, said, sizeof(said)) || strcmp(said, top->said) == 0)
+	if (!stderr_take_line(top, reported, sizeof(reported)) ||
+	    strcmp(reported, top->reported) == 0)
 		return;
-	memcpy(top->said, said, sizeof(said));
+	memcpy(top->reported, reported, sizeof(reported));
 	if (message[0] == '\0')
-		memcpy(message, said, sizeof(said));
+		memcpy(message, reported, sizeof(reported));
 }
 
 static void top_follow(struct top *top)
@@ -269,7 +270,7 @@ static void top_follow(struct top *top)
 	while (!ct_end_wanted) {
 		enum top_wish wish = TOP_REDRAW;
 
-		top_show_said(top);
+		top_show_reported(top);
 		top_make_rows(top);
 		ct_top_screen_draw(&top->screen, &top->rows);
 		top_wait(top, top->now->taken_ns + interval_ns(top));

@@ -33,7 +33,7 @@
 #define ACCEPTED_A_ROUND 8u
 #define DEAF_MS 100 /* pause after accept() failed for want of descriptors */
 
-void ct_writer_server_tell(const char *text, void *user)
+void ct_writer_server_report(const char *text, void *user)
 {
 	struct ct_writer_server *writer_server = user;
 
@@ -373,7 +373,7 @@ static int server_fail_to_start(struct ct_writer_server *writer_server, enum ctr
 	else
 		(void)snprintf(text, sizeof text, "CTR106E CTRACE WRITER %s: %s: %s", name,
 			       writer_server->directory, why);
-	ct_writer_server_tell(text, writer_server);
+	ct_writer_server_report(text, writer_server);
 	server_leave_name(writer_server);
 	return 1;
 }
@@ -403,7 +403,7 @@ static bool workers_start(struct ct_writer_server *writer_server)
 					      .stop = &writer_server->stop,
 					      .links = writer_server->links,
 					      .link_count = &writer_server->link_count,
-					      .message = ct_writer_server_tell,
+					      .message = ct_writer_server_report,
 					      .user = writer_server };
 		(void)pthread_mutex_init(&trcout->lock, NULL);
 		errno = 0;
@@ -413,12 +413,12 @@ static bool workers_start(struct ct_writer_server *writer_server)
 				       "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s",
 				       procedure->number[i], procedure->trcout[i].path,
 				       errno != 0 ? strerror(errno) : "it is not ours");
-			ct_writer_server_tell(text, writer_server);
+			ct_writer_server_report(text, writer_server);
 			return false;
 		}
 		if (ct_os_thread_start(ct_ring_consumer_run, trcout, "ctrace-trcout",
 				       &trcout->thread) != CTRACE_OK) {
-			ct_writer_server_tell("CTR104E NO THREAD FOR A TRCOUT", writer_server);
+			ct_writer_server_report("CTR104E NO THREAD FOR A TRCOUT", writer_server);
 			return false;
 		}
 		writer_server->workers++;

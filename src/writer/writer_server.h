@@ -50,7 +50,7 @@ struct ct_writer_server {
 
 /* ---- writer_server.c */
 /* Sends a message to the operator; answers also carry it as the last message.  Any thread. */
-void ct_writer_server_tell(const char *text, void *writer_server);
+void ct_writer_server_report(const char *text, void *writer_server);
 
 /* ---- writer_server_links.c */
 /* Adds writer_server->current, a process that has passed its directory.  *out_count: how many of

@@ -107,7 +107,7 @@ void ct_writer_server_part_from_damaged(struct ct_writer_server *writer_server)
 			text, sizeof text,
 			"CTR107E PROCESS %u HAS TRUNCATED ITS SESSION OR A RING: IT IS DISCONNECTED",
 			link->info.pid);
-		ct_writer_server_tell(text, writer_server);
+		ct_writer_server_report(text, writer_server);
 		ct_link_release(link, CT_RELEASE_NOW);
 	}
 }

@@ -19,7 +19,7 @@
 
 #define WAIT_MS 100
 #define KEPT_MEMORY ((size_t)1 << 20) /* of lines, between events */
-/* poll() said there is room and write() said there is none: somebody else was quicker */
+/* poll() reported room and write() found none: another writer was quicker */
 #define TRIES 16u
 
 struct stderr_output {

@@ -120,13 +120,13 @@ static void note_before(struct ct_trace *trace, void *user)
 {
 	struct reading *reading = user;
 	const char *name = ct_registry_name(ct_process.registry, trace->component);
-	struct ct_configured said = { .level = CT_LEVEL_UNSET };
+	struct ct_configured configured = { .level = CT_LEVEL_UNSET };
 	uint32_t index;
 
 	if (ct_registry_find_any(reading->registry, name, strlen(name), &index) == CTRACE_OK)
-		said = ct_registry_configured(reading->registry, index);
-	trace->level_before = said.level;
-	trace->buffer_before = said.buffer;
+		configured = ct_registry_configured(reading->registry, index);
+	trace->level_before = configured.level;
+	trace->buffer_before = configured.buffer;
 }
 
 static enum ctrace_status reading_apply(struct reading *reading,

@@ -11,12 +11,12 @@
  *     ipcs_query.c     which traces there are, and how QUERY lists them
  *     ipcs_tally.c     how often each entry was traced, and how far apart; the tables of TALLY
  *     ipcs_run.c       one command, or several merged, over readers; its exits
- *     ipcs_say.c       what is said in a listing (ipcs_listing.h)
+ *     ipcs_report.c    the messages in a listing (ipcs_listing.h)
  *     ipcs_copy.c      COPYTRC: events into a new trace
  *     print_ipcs.c     titles, headings and entries
  *
  * A trace is a tracer: APPXYZ.SUBA is COMP(APPXYZ) SUB((SUBA)).  Layouts and operands are those of
- * spec/component-trace.md section 8.  One thread; memory does not grow with the trace.
+ * docs/reading.md chapter 7.  One thread; memory does not grow with the trace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -123,7 +123,7 @@ struct ct_ipcs_command {
 	bool is_active;
 	bool is_list; /* SETDEF LIST */
 	/* COPYTRC */
-	struct ct_ipcs_words out; /* one, as it was said */
+	struct ct_ipcs_words out; /* one, as it was given */
 	enum ct_ipcs_source out_kind;
 	/* HELP */
 	char topic[32]; /* "" */
@@ -180,7 +180,7 @@ void ct_ipcs_diagnose(struct ct_parser *scan, enum ct_ipcs_message message, stru
 		      const char *what, const char *expected);
 
 struct ct_ipcs_time { /* as written: the time zone is known only at the command's end */
-	bool is_said;
+	bool is_given;
 	struct ct_span word;
 	int year, month, day, hour, minute, second, microsecond;
 };
@@ -348,7 +348,7 @@ struct ct_ipcs_job {
 	uint32_t gap_count;
 	struct ct_ipcs_gap more_gaps; /* the total of losses beyond CT_IPCS_GAPS */
 };
-void ct_ipcs_note(const struct ct_read_note *note, void *user); /* ipcs_say.c */
+void ct_ipcs_note(const struct ct_read_note *note, void *user); /* ipcs_report.c */
 struct ct_ipcs_output {
 	ct_ipcs_write *write;
 	void *user;

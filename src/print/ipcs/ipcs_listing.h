@@ -1,9 +1,9 @@
 /*
- * print/ipcs/ipcs_listing.h - what the files that list traces share, on the only thread of ctrace
- * ipcs:
+ * print/ipcs/ipcs_listing.h - the structures that the files of a listing share, on the only
+ * thread of ctrace ipcs:
  *
- *     ipcs_run.c  which entries come, in which order, and what exits say to them
- *     ipcs_say.c  what is said about the listing, in it
+ *     ipcs_run.c     the entries, their order, and the calls of exits
+ *     ipcs_report.c  the messages in the listing
  *
  * The first calls the second.
  *
@@ -63,21 +63,22 @@ struct ct_ipcs_listing {
 	int64_t day;    /* of the last date line */
 };
 
-/* ---- ipcs_say.c */
+/* ---- ipcs_report.c */
 void ct_ipcs_flush(struct ct_ipcs_listing *listing);
 void ct_ipcs_offer(struct ct_ipcs_listing *listing); /* flushes when that is worth a call */
 /* Prints a message of ct_ipcs_message_add() on a line of its own. */
-void ct_ipcs_say(struct ct_ipcs_lister *lister, enum ct_ipcs_message id, const char *const *values);
+void ct_ipcs_report_message(struct ct_ipcs_lister *lister, enum ct_ipcs_message id,
+			    const char *const *values);
 /* Reports the losses before this time, each once; at the end, the remaining ones. */
-void ct_ipcs_say_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns);
-void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister);
+void ct_ipcs_report_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns);
+void ct_ipcs_report_last_gaps(struct ct_ipcs_lister *lister);
 /* Each is reported once: events of the component cannot be selected by this operand; neither the
  * entry's id nor its component is known. */
-void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
-			     const struct ct_read_event *event);
-void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_read_event *event);
+void ct_ipcs_report_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
+				const struct ct_read_event *event);
+void ct_ipcs_report_unknown(struct ct_ipcs_lister *lister, const struct ct_read_event *event);
 /* Reports why nothing was shown: no such trace, but others; or no entries in that time. */
-void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister);
-void ct_ipcs_say_no_time(struct ct_ipcs_lister *lister);
+void ct_ipcs_report_no_trace(struct ct_ipcs_lister *lister);
+void ct_ipcs_report_no_time(struct ct_ipcs_lister *lister);
 
 #endif

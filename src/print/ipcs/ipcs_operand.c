@@ -383,11 +383,11 @@ static void read_operand(struct ct_ipcs_parse *parse, const struct ct_ipcs_opera
 	operand = find_operand(parse, table, word);
 	if (operand == NULL)
 		return;
-	if (parse->said[operand->group].at != NULL) {
-		refuse_again(parse, word, parse->said[operand->group]);
+	if (parse->given[operand->group].at != NULL) {
+		refuse_again(parse, word, parse->given[operand->group]);
 		return;
 	}
-	parse->said[operand->group] = word;
+	parse->given[operand->group] = word;
 	if (operand->value != NO_VALUE && ct_parser_accept(scan, '(')) {
 		group = ct_ipcs_scan_group(scan, operand->value == HAS_VALUE ? "a value" : NULL);
 		if (group.at == NULL) {

@@ -9,7 +9,7 @@
 
 #include "print/ipcs/ipcs.h"
 
-/* Of operands that say the same: one of them may be said, once. */
+/* Operands of one group exclude each other: a command may have one of them, once. */
 enum ct_ipcs_group {
 	CT_IPCS_GROUP_QUERY,
 	CT_IPCS_GROUP_COMP,
@@ -45,7 +45,7 @@ enum ct_ipcs_group {
 struct ct_ipcs_parse {
 	struct ct_parser scan;
 	struct ct_ipcs_command *out;
-	struct ct_span said[CT_IPCS_GROUP_COUNT]; /* where; at NULL: nowhere */
+	struct ct_span given[CT_IPCS_GROUP_COUNT]; /* its position; at NULL: not given */
 	struct ct_ipcs_time start, stop;
 	enum ct_ipcs_message incomplete; /* the message for a keyword without its value */
 };

@@ -21,8 +21,8 @@ static void check_times(struct ct_ipcs_parse *parse)
 	struct ct_ipcs_command *out = parse->out;
 	struct ct_parser *scan = &parse->scan;
 
-	out->has_start = parse->start.is_said;
-	out->has_stop = parse->stop.is_said;
+	out->has_start = parse->start.is_given;
+	out->has_stop = parse->stop.is_given;
 	if (out->has_start && !ct_ipcs_time_us(&parse->start, out->is_local, &out->start_us))
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, parse->start.word, "is no day of the calendar",
 				 "mm/dd/yy,hh.mm.ss.dddddd");
@@ -36,34 +36,34 @@ static void check_times(struct ct_ipcs_parse *parse)
 
 static void check_names(struct ct_ipcs_parse *parse)
 {
-	const struct ct_span *said = parse->said;
+	const struct ct_span *given = parse->given;
 	struct ct_ipcs_command *out = parse->out;
 	struct ct_parser *scan = &parse->scan;
 
 	if (out->sub[0] != '\0' && out->component[0] == '\0')
-		ct_ipcs_diagnose(scan, CT_ITT_NONE, said[CT_IPCS_GROUP_SUB], "has no component",
+		ct_ipcs_diagnose(scan, CT_ITT_NONE, given[CT_IPCS_GROUP_SUB], "has no component",
 				 "COMP(name) with it");
 	else if (strlen(out->component) + strlen(out->sub) >= CTRACE_MAX_COMPONENT &&
 		 out->sub[0] != '\0')
-		ct_ipcs_diagnose(scan, CT_ITT10014I, said[CT_IPCS_GROUP_SUB],
+		ct_ipcs_diagnose(scan, CT_ITT10014I, given[CT_IPCS_GROUP_SUB],
 				 "makes a name of more than 255 characters", "shorter names");
 }
 
 static void parse_ctrace(struct ct_ipcs_parse *parse)
 {
-	const struct ct_span *said = parse->said;
+	const struct ct_span *given = parse->given;
 	struct ct_parser *scan = &parse->scan;
 
 	ct_ipcs_read_operands(parse, &ct_ipcs_ctrace_operands);
 	if (scan->has_failed)
 		return;
-	if (said[CT_IPCS_GROUP_QUERY].at != NULL && said[CT_IPCS_GROUP_COMP].at != NULL)
+	if (given[CT_IPCS_GROUP_QUERY].at != NULL && given[CT_IPCS_GROUP_COMP].at != NULL)
 		ct_ipcs_diagnose(scan, CT_ITT10001I,
-				 said[CT_IPCS_GROUP_QUERY].at > said[CT_IPCS_GROUP_COMP].at
-					 ? said[CT_IPCS_GROUP_QUERY]
-					 : said[CT_IPCS_GROUP_COMP],
+				 given[CT_IPCS_GROUP_QUERY].at > given[CT_IPCS_GROUP_COMP].at
+					 ? given[CT_IPCS_GROUP_QUERY]
+					 : given[CT_IPCS_GROUP_COMP],
 				 "cannot stand with the other", "QUERY or COMP");
-	else if (said[CT_IPCS_GROUP_QUERY].at == NULL && said[CT_IPCS_GROUP_COMP].at == NULL)
+	else if (given[CT_IPCS_GROUP_QUERY].at == NULL && given[CT_IPCS_GROUP_COMP].at == NULL)
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, (struct ct_span){ scan->end, 0 },
 				 "the command ends here", "COMP(name) or QUERY");
 	check_names(parse);

@@ -42,7 +42,7 @@ static void report_not_loaded(struct ct_ipcs_lister *lister, const char *whose, 
 					 ? ": CTRACE_LINKLIST is not set"
 					 : " from CTRACE_LINKLIST" };
 
-	ct_ipcs_say(lister, CT_ITT10005I, values);
+	ct_ipcs_report_message(lister, CT_ITT10005I, values);
 }
 
 static void component_exits_open(struct ct_ipcs_lister *lister, struct ct_ipcs_exits *exits)
@@ -60,7 +60,8 @@ static void component_exits_open(struct ct_ipcs_lister *lister, struct ct_ipcs_e
 		exits->has_formatter = true;
 		if (ct_reader_exit_open(&exits->formatter, CT_EXIT_FORMATTER, linklist,
 					component->formatter) != CTRACE_OK)
-			ct_ipcs_say(lister, CT_ITT10006I, (const char *[]){ component->formatter });
+			ct_ipcs_report_message(lister, CT_ITT10006I,
+					       (const char *[]){ component->formatter });
 	}
 }
 
@@ -93,10 +94,11 @@ static enum ct_exit_answer exit_call(struct ct_ipcs_lister *lister, struct ct_re
 
 	if (answer == CT_EXIT_UNDEFINED) {
 		(void)snprintf(code, sizeof code, "%d", exit->answer);
-		ct_ipcs_say(lister, CT_ITT10009I, (const char *[]){ whose, exit->name, code });
+		ct_ipcs_report_message(lister, CT_ITT10009I,
+				       (const char *[]){ whose, exit->name, code });
 	}
 	if (answer == CT_EXIT_END) {
-		ct_ipcs_say(lister, CT_ITT10008I, (const char *[]){ whose, exit->name });
+		ct_ipcs_report_message(lister, CT_ITT10008I, (const char *[]){ whose, exit->name });
 		lister->is_terminated = true;
 	}
 	return answer;
@@ -206,7 +208,7 @@ static bool event_is_wanted(struct ct_ipcs_lister *lister, const struct ct_read_
 
 	lister_count(lister, event, choice);
 	if (choice >= CT_IPCS_NO_EXCEPTIONS)
-		ct_ipcs_say_unsupported(lister, choice, event);
+		ct_ipcs_report_unsupported(lister, choice, event);
 	return choice == CT_IPCS_CHOSEN;
 }
 
@@ -288,7 +290,7 @@ static void print_entry(struct ct_ipcs_lister *lister, const struct ct_read_even
 {
 	struct ct_ipcs_listing *run = lister->run;
 
-	ct_ipcs_say_unknown(lister, event);
+	ct_ipcs_report_unknown(lister, event);
 	print_heading(lister, event->traced.time_ns);
 	ct_ipcs_print_entry(&run->out, &lister->layout, event);
 	run->is_spaced = lister->command->report != CT_IPCS_SHORT;
@@ -304,7 +306,7 @@ static void lister_take(struct ct_ipcs_lister *lister)
 	const struct ct_read_event *event = lister->next;
 
 	lister->next = NULL;
-	ct_ipcs_say_gaps(lister, event->traced.time_ns);
+	ct_ipcs_report_gaps(lister, event->traced.time_ns);
 	if (lister->command->report == CT_IPCS_TALLY)
 		ct_ipcs_tallies_note(&lister->tallies, event);
 	else
@@ -321,7 +323,7 @@ static void lister_end(struct ct_ipcs_lister *lister)
 {
 	struct ct_ipcs_listing *run = lister->run;
 
-	ct_ipcs_say_last_gaps(lister);
+	ct_ipcs_report_last_gaps(lister);
 	if (lister->command->report == CT_IPCS_TALLY && lister->shown != 0) {
 		ct_ipcs_tallies_sort(&lister->tallies);
 		if (run->is_merged)
@@ -334,9 +336,9 @@ static void lister_end(struct ct_ipcs_lister *lister)
 	}
 	exits_finish(lister);
 	if (lister->of_trace == 0 && !lister->is_terminated)
-		ct_ipcs_say_no_trace(lister);
+		ct_ipcs_report_no_trace(lister);
 	else if (lister->in_time == 0 && !lister->is_terminated)
-		ct_ipcs_say_no_time(lister);
+		ct_ipcs_report_no_time(lister);
 }
 
 /* ---- QUERY ---- */
@@ -401,9 +403,9 @@ static void run_query(struct ct_ipcs_lister *lister)
 	if (lister->traces.others != 0)
 		ct_buf_add_format(&lister->run->out, " AND MORE TRACES, WITH %" PRIu64 " ENTRIES\n",
 				  lister->traces.others);
-	ct_ipcs_say_last_gaps(lister);
+	ct_ipcs_report_last_gaps(lister);
 	if (lister->shown == 0 && command->component[0] != '\0')
-		ct_ipcs_say_no_trace(lister);
+		ct_ipcs_report_no_trace(lister);
 }
 
 /* ---- the run ---- */

@@ -91,13 +91,13 @@ static void add_ranges(struct ct_buf *out, const char *keyword, const struct ct_
 	ct_buf_add_char(out, ')');
 }
 
-static void add_time(struct ct_buf *out, const char *keyword, bool is_said, uint64_t time_us,
+static void add_time(struct ct_buf *out, const char *keyword, bool is_given, uint64_t time_us,
 		     bool is_local)
 {
 	time_t seconds = (time_t)(time_us / US_PER_SECOND);
 	struct tm parts;
 
-	if (!is_said ||
+	if (!is_given ||
 	    (is_local ? localtime_r(&seconds, &parts) : gmtime_r(&seconds, &parts)) == NULL)
 		return;
 	ct_buf_add_format(out, " %s(%02d/%02d/%04d,%02d.%02d.%02d.%06u)", keyword, parts.tm_mon + 1,

@@ -86,7 +86,7 @@ void ct_ipcs_read_time(struct ct_parser *scan, struct ct_span group, struct ct_i
 {
 	const char *end = group.at + group.size;
 	const char *at = group.at;
-	struct ct_ipcs_time time_bound = { .is_said = true, .word = group };
+	struct ct_ipcs_time time_bound = { .is_given = true, .word = group };
 	bool is_time = date_take(&at, end, &time_bound);
 
 	if (is_time && at < end) {
@@ -219,7 +219,7 @@ void ct_ipcs_read_limit(struct ct_parser *scan, struct ct_span group, uint32_t *
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is no limit",
 				 "a decimal number of at most 8 digits");
 	else
-		*out = value; /* LIMIT(0): as if it were not said */
+		*out = value; /* LIMIT(0): as if it were not given */
 }
 
 /* ---- words ---- */

@@ -2,9 +2,9 @@
  * print_ipcs.c - component trace listings: titles, headings, and entries in the layouts SHORT,
  * SUMMARY and FULL.
  *
- * Called by the run for every entry.  Columns are those of spec/component-trace.md section 8.3.
- * What the traced program gave is shown as digits or escaped: it can neither forge a line nor reach
- * a terminal as anything but text.
+ * Called by the run for every entry.  The columns are those of z/OS (docs/reading.md, chapter 7).
+ * Bytes of the traced program are shown as digits or escaped: they can neither forge a line nor
+ * reach a terminal as anything but text.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -173,7 +173,7 @@ static bool test_report_missing(struct ct_buf *out, const struct words *words,
 	return false;
 }
 
-bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct ct_buf *out)
+bool ct_filter_hint_add(const struct ct_filter_hint *hint, bool is_all, struct ct_buf *out)
 {
 	for (uint32_t i = 0; i < hint->filter->count; i++) {
 		const struct ct_filter_test *test = &hint->filter->tests[i];

@@ -3,7 +3,7 @@
  *
  *     ct_filter_hint_create()
  *     for each event, unfiltered: ct_filter_hint_note()
- *     ct_filter_hint_say()
+ *     ct_filter_hint_add()
  *     ct_filter_hint_destroy()
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -21,6 +21,6 @@ void ct_filter_hint_destroy(struct ct_filter_hint *hint);
 void ct_filter_hint_note(struct ct_filter_hint *hint, const struct ct_read_event *event);
 /* Adds `no event has the item "paht" (did you mean "path"?)`; is_all: every event was noted.
  * Returns false when nothing stands out. */
-bool ct_filter_hint_say(const struct ct_filter_hint *hint, bool is_all, struct ct_buf *out);
+bool ct_filter_hint_add(const struct ct_filter_hint *hint, bool is_all, struct ct_buf *out);
 
 #endif

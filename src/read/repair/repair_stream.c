@@ -214,19 +214,19 @@ static bool is_begin_wrong(const struct work *work, const struct ct_packet_head 
 
 /* Repairs the times of a packet whose last event is known.  Returns a text about the repair, or
  * NULL when nothing was wrong. */
-static const char *packet_mend_times(const struct work *work, struct ct_packet_head *head,
-				     uint64_t last_ticks, bool is_whole)
+static const char *packet_correct_times(const struct work *work, struct ct_packet_head *head,
+					uint64_t last_ticks, bool is_whole)
 {
-	uint64_t said = head->end_ns - head->begin_ns, ticks = last_ticks - head->begin_ticks;
+	uint64_t recorded = head->end_ns - head->begin_ns, ticks = last_ticks - head->begin_ticks;
 	struct ct_packet_clock clock = ct_packet_clock_start(head);
 	const char *wrong =
 		head->end_ticks != last_ticks ? "its end was wrong, and is repaired" : NULL;
 
 	clock.state.ticks = last_ticks;
 	if (!is_whole && last_ticks <= head->end_ticks &&
-	    stream_is_span(work, head->end_ticks - head->begin_ticks, said)) {
+	    stream_is_span(work, head->end_ticks - head->begin_ticks, recorded)) {
 		head->end_ns = ct_packet_clock_time(&clock);
-	} else if (!stream_is_span(work, ticks, said)) {
+	} else if (!stream_is_span(work, ticks, recorded)) {
 		uint64_t ns = ct_repair_span_ns(work->stream->frequency, ticks);
 
 		wrong = "its end was wrong, and is repaired";
@@ -314,8 +314,8 @@ static bool packet_is_before(const struct ct_packet_head *a, const struct ct_pac
 	return a->end_ticks <= b->begin_ticks;
 }
 
-static void packet_mend(struct work *work, struct packet *packet, uint64_t *value, uint64_t right,
-			const char *message)
+static void packet_correct(struct work *work, struct packet *packet, uint64_t *value,
+			   uint64_t right, const char *message)
 {
 	*value = right;
 	packet->is_repaired = true;
@@ -324,13 +324,13 @@ static void packet_mend(struct work *work, struct packet *packet, uint64_t *valu
 
 /* Repairs a number that must not fall: it lies between `least`, from the last written packet, and
  * `most`, from the next packet if known. */
-static void packet_mend_number(struct work *work, struct packet *packet, uint64_t *value,
-			       uint64_t least, const uint64_t *most, const char *message)
+static void packet_correct_number(struct work *work, struct packet *packet, uint64_t *value,
+				  uint64_t least, const uint64_t *most, const char *message)
 {
 	if (*value < least || (most == NULL && *value - least > UNLIKELY))
-		packet_mend(work, packet, value, least, message);
+		packet_correct(work, packet, value, least, message);
 	else if (most != NULL && *value > *most && *most >= least)
-		packet_mend(work, packet, value, *most, message);
+		packet_correct(work, packet, value, *most, message);
 }
 
 static uint64_t packet_end(const struct packet *packet)
@@ -341,8 +341,8 @@ static uint64_t packet_end(const struct packet *packet)
 /* Repairs the number of a packet.  Viewers count losses by it, so a wrong number invents a loss or
  * hides one.  A number that contradicts its neighbours becomes the number that the position in the
  * file implies. */
-static void packet_mend_sequence(struct work *work, struct packet *packet,
-				 const struct packet *next)
+static void packet_correct_sequence(struct work *work, struct packet *packet,
+				    const struct packet *next)
 {
 	static const char message[] = "its number was wrong, and is repaired";
 	uint64_t *value = &packet->head.sequence;
@@ -354,18 +354,18 @@ static void packet_mend_sequence(struct work *work, struct packet *packet,
 
 	/* A packet that does not begin where the last one ended has lost at least one before it. */
 	if (*value < least)
-		packet_mend(work, packet, value,
-			    follows                             ? least
-			    : has_most && leads && most > least ? most
-								: least + (most > least),
-			    message);
+		packet_correct(work, packet, value,
+			       follows                             ? least
+			       : has_most && leads && most > least ? most
+								   : least + (most > least),
+			       message);
 	else if (has_most && *value > most && most >= least)
-		packet_mend(work, packet, value, follows ? least : most, message);
+		packet_correct(work, packet, value, follows ? least : most, message);
 	else if (!has_most && *value - least > UNLIKELY)
-		packet_mend(work, packet, value, least, message);
+		packet_correct(work, packet, value, least, message);
 	else if (next == NULL && follows && *value > least && work->consecutive >= 2 &&
 		 work->gaps == 0 && !work->stream->has_gaps)
-		packet_mend(work, packet, value, least, message);
+		packet_correct(work, packet, value, least, message);
 	if (follows) {
 		work->consecutive += *value == least;
 		work->gaps += *value != least;
@@ -382,11 +382,11 @@ static void write_pending(struct work *work, const struct packet *next)
 	work->pending = NULL;
 	if (next != NULL)
 		most_discarded = next->head.discarded;
-	packet_mend_sequence(work, packet, next);
-	packet_mend_number(work, packet, &packet->head.discarded,
-			   work->has_last ? work->last.discarded : 0,
-			   next != NULL ? &most_discarded : NULL,
-			   "its count of lost events was wrong, and is repaired");
+	packet_correct_sequence(work, packet, next);
+	packet_correct_number(work, packet, &packet->head.discarded,
+			      work->has_last ? work->last.discarded : 0,
+			      next != NULL ? &most_discarded : NULL,
+			      "its count of lost events was wrong, and is repaired");
 	work->last_end = packet_end(packet);
 	write_packet(work, packet);
 }
@@ -561,7 +561,7 @@ static uint64_t take_packet(struct work *work, uint64_t at, const struct ct_pack
 					       : "no event of this packet can be read");
 		return next;
 	}
-	wrong = packet_mend_times(work, &packet->head, last_ticks, is_whole);
+	wrong = packet_correct_times(work, &packet->head, last_ticks, is_whole);
 	packet->is_repaired = !is_whole || wrong != NULL || size != head->packet_bits / 8 ||
 			      head->stream_instance != work->stream->id;
 	if (packet->is_repaired && packet->bytes.size > good)

@@ -224,8 +224,8 @@ static void job_add_traces(struct job *job, const struct ct_ipcs_command *comman
 {
 	const struct ct_ipcs_command *defaults = &job->ipcs->defaults;
 	const struct reading *reading = &job->ipcs->reading;
-	bool is_said = command->is_active || command->sources.count != 0;
-	const struct ct_ipcs_command *from = is_said ? command : defaults;
+	bool is_given = command->is_active || command->sources.count != 0;
+	const struct ct_ipcs_command *from = is_given ? command : defaults;
 
 	if (from->sources.count != 0) {
 		job_add_sources(job, from);

@@ -27,7 +27,7 @@ static void add(uint32_t line, uint32_t column, const char *what)
 
 static void tell(const char *text)
 {
-	ct_catalog_diagnostics_tell(&diagnostics, "c.yaml", text, strlen(text), see, &seen);
+	ct_catalog_diagnostics_report(&diagnostics, "c.yaml", text, strlen(text), see, &seen);
 }
 
 static void in_the_order_of_the_text(void **state)
@@ -114,7 +114,7 @@ static void a_thousand_are_enough(void **state)
 	assert_int_equal(diagnostics.total, CT_CATALOG_DIAGNOSTICS + 2);
 	tell("");
 	assert_int_equal(seen.count, CT_CATALOG_DIAGNOSTICS + 1);
-	ct_catalog_diagnostics_tell(&diagnostics, "c.yaml", "", 0, NULL, NULL);
+	ct_catalog_diagnostics_report(&diagnostics, "c.yaml", "", 0, NULL, NULL);
 }
 
 static struct ct_diagnostic last;
@@ -131,7 +131,7 @@ static void how_many_more(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < CT_CATALOG_DIAGNOSTICS + 5; i++)
 		add(i, 0, "wrong");
-	ct_catalog_diagnostics_tell(&diagnostics, "c.yaml", "", 0, keep_last, NULL);
+	ct_catalog_diagnostics_report(&diagnostics, "c.yaml", "", 0, keep_last, NULL);
 	assert_string_equal(last.message, "5 more errors");
 	assert_int_equal(last.line, 0);
 }

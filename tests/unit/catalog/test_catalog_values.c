@@ -49,7 +49,7 @@ static void assert_one(const char *message)
 {
 	memset(&seen, 0, sizeof seen);
 	assert_int_equal(diagnostics.total, 1);
-	ct_catalog_diagnostics_tell(&diagnostics, "x", "", 0, see, &seen);
+	ct_catalog_diagnostics_report(&diagnostics, "x", "", 0, see, &seen);
 	assert_string_equal(seen.diagnostic[0].message, message);
 	ct_catalog_diagnostics_fini(&diagnostics);
 }

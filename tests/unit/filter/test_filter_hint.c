@@ -25,7 +25,7 @@ static const char *hint_of(const char *expression, bool is_all)
 	assert_int_equal(ct_filter_hint_create(filter, &hint), CTRACE_OK);
 	ct_filter_hint_note(hint, &event);
 	(void)snprintf(said, sizeof said, "%s",
-		       ct_filter_hint_say(hint, is_all, &out) ? ct_buf_text(&out) : "");
+		       ct_filter_hint_add(hint, is_all, &out) ? ct_buf_text(&out) : "");
 	ct_filter_hint_destroy(hint);
 	ct_filter_destroy(filter);
 	ct_buf_fini(&out);

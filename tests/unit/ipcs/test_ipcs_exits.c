@@ -1,6 +1,6 @@
 /*
  * test_ipcs_exits.c - exits of components and of the user in a listing: who is asked, what answers
- * mean, and what is said of those that are missing.
+ * mean, and the messages for missing ones.
  *
  * Their code is compiled here: tests/golden/ipcs/codes.c answers what OPTIONS says, entry by entry.
  *

@@ -51,7 +51,7 @@ static void times(void **state)
 			&scan, &copy, (struct ct_span){ cases[i].text, strlen(cases[i].text) },
 			&diagnostic));
 		ct_ipcs_read_time(&scan, ct_span_of(scan.at, scan.end), &time_bound);
-		if (!time_bound.is_said || !ct_ipcs_time_us(&time_bound, i % 2 != 0, &us))
+		if (!time_bound.is_given || !ct_ipcs_time_us(&time_bound, i % 2 != 0, &us))
 			us = 0;
 		if (us != cases[i].us)
 			fail_msg("%s: %llu", cases[i].text, (unsigned long long)us);
@@ -61,7 +61,7 @@ static void times(void **state)
 
 static void local_times(void **state)
 {
-	struct ct_ipcs_time time_bound = { .is_said = true,
+	struct ct_ipcs_time time_bound = { .is_given = true,
 					   .year = 2023,
 					   .month = 11,
 					   .day = 14,

@@ -11,7 +11,7 @@ static struct ct_parser reading;
 static struct ct_diagnostic diagnostic;
 #define FLAG_AT 90u /* in taken, behind the text */
 
-static char taken[100]; /* what the operands said, in their order */
+static char taken[100]; /* the operands, in their order */
 
 static void take_value(struct ct_parser *parser, void *out)
 {
@@ -42,7 +42,7 @@ static const struct ct_operand_table table = { rows, CT_COUNT(rows), "is not an 
 
 static bool read_text(const char *text)
 {
-	struct ct_said said = { .group = { { NULL, 0 } } };
+	struct ct_given given = { .group = { { NULL, 0 } } };
 	size_t size = strlen(text);
 
 	put_line(text, size);
@@ -50,7 +50,7 @@ static bool read_text(const char *text)
 	memset(taken, 0, sizeof taken);
 	assert_true(ct_line_start(&reading, line, size, "the line", &diagnostic));
 	assert_true(ct_line_is_text(&reading));
-	return ct_operands_read(&reading, &table, taken, &said);
+	return ct_operands_read(&reading, &table, taken, &given);
 }
 
 static void assert_taken(const char *text, const char *wanted)

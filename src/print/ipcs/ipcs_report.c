@@ -1,5 +1,5 @@
 /*
- * ipcs_say.c - messages within a listing: losses at their time, unknown entries, and why nothing
+ * ipcs_report.c - messages within a listing: losses at their time, unknown entries, and why nothing
  * was shown.
  *
  * Called by ipcs_run.c, on its thread; ct_ipcs_note() by the reader, while ipcs_run.c asks it for
@@ -29,7 +29,8 @@ void ct_ipcs_offer(struct ct_ipcs_listing *run)
 		ct_ipcs_flush(run);
 }
 
-void ct_ipcs_say(struct ct_ipcs_lister *lister, enum ct_ipcs_message id, const char *const *values)
+void ct_ipcs_report_message(struct ct_ipcs_lister *lister, enum ct_ipcs_message id,
+			    const char *const *values)
 {
 	if (lister->layout.tag != 0)
 		ct_buf_add_format(&lister->run->out, "%02u. ", lister->layout.tag);
@@ -82,10 +83,10 @@ static void report_gap(struct ct_ipcs_lister *lister, const struct ct_ipcs_gap *
 		(void)snprintf(what, sizeof what, "%" PRIu64 " %s%s", gap->packets + gap->events,
 			       gap->packets != 0 ? "packet" : "event",
 			       gap->packets + gap->events == 1 ? "" : "s");
-	ct_ipcs_say(lister, CT_ITT10016I, values);
+	ct_ipcs_report_message(lister, CT_ITT10016I, values);
 }
 
-void ct_ipcs_say_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns)
+void ct_ipcs_report_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns)
 {
 	struct ct_ipcs_job *job = lister->job;
 	uint32_t kept = 0;
@@ -99,11 +100,11 @@ void ct_ipcs_say_gaps(struct ct_ipcs_lister *lister, uint64_t time_ns)
 	job->gap_count = kept;
 }
 
-void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister)
+void ct_ipcs_report_last_gaps(struct ct_ipcs_lister *lister)
 {
 	struct ct_ipcs_job *job = lister->job;
 
-	ct_ipcs_say_gaps(lister, UINT64_MAX);
+	ct_ipcs_report_gaps(lister, UINT64_MAX);
 	if (job->more_gaps.packets + job->more_gaps.events == 0)
 		return;
 	(void)snprintf(job->more_gaps.path, sizeof job->more_gaps.path, "several places");
@@ -113,8 +114,8 @@ void ct_ipcs_say_last_gaps(struct ct_ipcs_lister *lister)
 
 /* ---- what is not known ---- */
 
-void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
-			     const struct ct_read_event *event)
+void ct_ipcs_report_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice choice,
+				const struct ct_read_event *event)
 {
 	const char *what = choice == CT_IPCS_NO_EXCEPTIONS ? "EXCEPTION"
 			   : choice == CT_IPCS_NO_ASID     ? "ASID"
@@ -123,7 +124,8 @@ void ct_ipcs_say_unsupported(struct ct_ipcs_lister *lister, enum ct_ipcs_choice 
 	if ((lister->unsupported & 1u << choice) != 0)
 		return;
 	lister->unsupported |= 1u << choice;
-	ct_ipcs_say(lister, CT_ITT10007I, (const char *[]){ what, event->traced.component });
+	ct_ipcs_report_message(lister, CT_ITT10007I,
+			       (const char *[]){ what, event->traced.component });
 }
 
 static bool id_is_reported(struct ct_ipcs_lister *lister, uint32_t id)
@@ -145,7 +147,7 @@ static void print_sub(char *out, size_t size, const char *sub)
 		(void)snprintf(out, size, " SUB((%s))", sub);
 }
 
-void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_read_event *event)
+void ct_ipcs_report_unknown(struct ct_ipcs_lister *lister, const struct ct_read_event *event)
 {
 	const struct ct_ipcs_command *command = lister->command;
 	char sub[CTRACE_MAX_COMPONENT + 16], id[9];
@@ -153,14 +155,14 @@ void ct_ipcs_say_unknown(struct ct_ipcs_lister *lister, const struct ct_read_eve
 	if (event->component != NULL && event->type == NULL &&
 	    !id_is_reported(lister, event->traced.event_id)) {
 		(void)snprintf(id, sizeof id, "%08X", event->traced.event_id);
-		ct_ipcs_say(lister, CT_ITT10010I, (const char *[]){ id });
+		ct_ipcs_report_message(lister, CT_ITT10010I, (const char *[]){ id });
 	}
 	if (event->component != NULL || event->names != NULL || command->report == CT_IPCS_SHORT ||
 	    lister->has_reported_no_catalog)
 		return;
 	lister->has_reported_no_catalog = true;
 	print_sub(sub, sizeof sub, command->sub);
-	ct_ipcs_say(lister, CT_ITT10013I, (const char *[]){ command->component, sub });
+	ct_ipcs_report_message(lister, CT_ITT10013I, (const char *[]){ command->component, sub });
 }
 
 /* ---- why nothing was shown ---- */
@@ -214,7 +216,7 @@ static bool trace_is_defined(const struct ct_ipcs_lister *lister)
 	return false;
 }
 
-void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister)
+void ct_ipcs_report_no_trace(struct ct_ipcs_lister *lister)
 {
 	const struct ct_ipcs_command *command = lister->command;
 	char sub[CTRACE_MAX_COMPONENT + 16];
@@ -227,8 +229,9 @@ void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister)
 	if (list_traces(lister, true, &list) != 0 || trace_is_defined(lister)) {
 		if (trace_is_defined(lister))
 			ct_buf_clear(&list);
-		ct_ipcs_say(lister, CT_ITT10003I,
-			    (const char *[]){ command->component, sub, ct_buf_text(&list) });
+		ct_ipcs_report_message(
+			lister, CT_ITT10003I,
+			(const char *[]){ command->component, sub, ct_buf_text(&list) });
 		ct_buf_fini(&list);
 		return;
 	}
@@ -236,12 +239,12 @@ void ct_ipcs_say_no_trace(struct ct_ipcs_lister *lister)
 		ct_buf_clear(&list);
 		ct_buf_add_text(&list, ": the input has no entries");
 	}
-	ct_ipcs_say(lister, CT_ITT10015I,
-		    (const char *[]){ command->component, sub, ct_buf_text(&list) });
+	ct_ipcs_report_message(lister, CT_ITT10015I,
+			       (const char *[]){ command->component, sub, ct_buf_text(&list) });
 	ct_buf_fini(&list);
 }
 
-void ct_ipcs_say_no_time(struct ct_ipcs_lister *lister)
+void ct_ipcs_report_no_time(struct ct_ipcs_lister *lister)
 {
 	struct ct_buf from, to;
 
@@ -249,7 +252,8 @@ void ct_ipcs_say_no_time(struct ct_ipcs_lister *lister)
 	ct_buf_init(&to);
 	ct_ipcs_print_time(&from, lister->first_ns, lister->layout.is_local);
 	ct_ipcs_print_time(&to, lister->last_ns, lister->layout.is_local);
-	ct_ipcs_say(lister, CT_ITT10012I, (const char *[]){ ct_buf_text(&from), ct_buf_text(&to) });
+	ct_ipcs_report_message(lister, CT_ITT10012I,
+			       (const char *[]){ ct_buf_text(&from), ct_buf_text(&to) });
 	ct_buf_fini(&from);
 	ct_buf_fini(&to);
 }

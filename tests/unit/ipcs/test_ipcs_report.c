@@ -1,6 +1,6 @@
 /*
- * test_ipcs_say.c - what is said in a listing, and where: losses, what is not known, and why
- * nothing was shown.
+ * test_ipcs_report.c - the messages in a listing, and their places: losses, unknown entries, and
+ * why nothing was shown.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -93,7 +93,7 @@ static void hostile_text_is_escaped(void **state)
 	ct_buf_fini(&said.text);
 }
 
-int test_ipcs_say(void)
+int test_ipcs_report(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_gap_is_reported_where_it_is, ipcs_setup,
