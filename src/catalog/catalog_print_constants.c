@@ -179,7 +179,7 @@ static const char *names_make_own(struct made_names *names, const char *what)
 	return names_make(names, parts, CT_COUNT(parts), 2);
 }
 
-/* ---- what both languages say of a component ---- */
+/* ---- the constants of a component, for both languages ---- */
 
 static const char *component_file_name(const struct ct_catalog_component *component)
 {

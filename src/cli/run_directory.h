@@ -10,8 +10,8 @@
 #include "base/base.h"
 
 /* The directory `name` of this user's run directory: makes it when it is missing, opens it, and
- * tells its path.  DENIED when it is a link, another user's, or others may write to it; out_path is
- * where the error is then.  *out_fd is the caller's. */
+ * reports its path.  DENIED when it is a link, another user's, or others may write to it; out_path
+ * is where the error is then.  *out_fd is the caller's. */
 enum ctrace_status ct_run_directory_open(const char *name, char out_path[4096],
 					 int *out_fd) CT_MUST_USE;
 

@@ -1,8 +1,8 @@
 /*
  * byte_file.c - the byte stream routines, CBL_OPEN_FILE and its like: mf.mffh.xfh, property bsio.
  *
- * A handle of these routines is a descriptor of the process, so the kernel says which file it is.
- * On the thread of the COBOL program.
+ * A handle of these routines is a descriptor of the process, so the kernel has the path of its
+ * file.  On the thread of the COBOL program.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -64,7 +64,7 @@ bool ct_file_is_on(const cob_file *file);
 /* Finds out which file of the system an OPEN has opened: for an indexed file, one that was not open
  * before.  `before` is not read for another. */
 void ct_file_opened(const cob_file *file, const struct ct_descriptors *before);
-/* Stores the path of a descriptor.  False: the kernel does not say it. */
+/* Stores the path of a descriptor.  False: the kernel does not report it. */
 bool ct_file_path_read(struct ct_known_file *known, int fd);
 void ct_file_remove(const cob_file *file);
 void ct_descriptors_read(struct ct_descriptors *out);

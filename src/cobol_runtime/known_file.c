@@ -2,7 +2,7 @@
  * known_file.c - which file of the system belongs to a SELECT, and whether it is traced.
  *
  * Only libcob knows how it makes a path from ASSIGN, COB_FILE_PATH and the environment.  So nothing
- * is computed here: an OPEN has opened a descriptor, and the kernel says which file that is.  A
+ * is computed here: an OPEN has opened a descriptor, and the kernel has the path of its file.  A
  * file that was not opened has the text of ASSIGN.
  *
  * The files are found by the address of libcob's structure, until libcob frees it.  A file for

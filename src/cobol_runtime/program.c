@@ -4,7 +4,7 @@
  * Each hook here stands before a function of libcob that compiled programs call.  On the thread of
  * the COBOL program.
  *
- * A program tells libcob its name after it was entered for the first time.  So the first ENTRY of a
+ * A program gives libcob its name after it was entered for the first time.  So the first ENTRY of a
  * program waits for the next hook, where its name is known (entry_waiting).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

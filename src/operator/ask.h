@@ -43,7 +43,7 @@ void ct_ask_send(struct ask *ask);
 uint32_t ct_ask_report(const struct ask *ask);
 void ct_ask_fold(const struct ask *ask, ct_ask_frame *frame, void *user);
 
-/* Returns the end of a sentence that says why the peer gave no response; NULL when the peer
+/* Returns the end of a sentence: the reason why the peer gave no response; NULL when the peer
  * answered or has ended since. */
 const char *ct_ask_no_response(const struct ct_peer *peer);
 /* Prints "1234 KVSERVER", as every verb names a process to people. */

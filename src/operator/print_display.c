@@ -24,7 +24,7 @@
  * What z/OS does not have: a line "ASID=001F JOBNAME=KVSERVER PID=12345" before the block of each
  * process, when there are several; LIKE under HEAD for a sublevel that follows its head; a name of
  * 20 columns and more on a line of its own; sublevels of sublevels, one column further in each;
- * MINOPS, DEFINED and FILTERED among the details.  ctrace-display(7) says what each means.
+ * MINOPS, DEFINED and FILTERED among the details.  ctrace-display(7) explains each.
  *
  * The short form has one line for two traces, whatever the number of processes:
  *

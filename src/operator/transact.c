@@ -250,7 +250,7 @@ static void print_codes(const struct ctrace_outcome *outcome, struct ct_buf *out
 		ct_buf_add_format(out, "%02X", outcome->rc);
 }
 
-/* Returns true if ctrace's own message includes what the reason says. */
+/* Returns true if ctrace's own message includes the text of the reason. */
 static bool message_covers_reason(const struct ctrace_outcome *outcome)
 {
 	static const uint32_t reasons[] = { CTRACE_RSN_BUFSIZE_LIMITS, CTRACE_RSN_NO_ASIDS,

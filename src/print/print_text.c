@@ -109,7 +109,7 @@ static void add_escaped(struct ct_buf *out, const char *text)
 	ct_escape_add(out, text, strlen(text));
 }
 
-/* Without a catalogue an item is as its type says. */
+/* Without a catalogue an item is shown by its type. */
 static inline void add_data(const struct ct_text_printer *printer, struct ct_buf *out,
 			    const struct ct_read_event *event)
 {
@@ -213,7 +213,7 @@ static void add_of_source_process(struct ct_buf *out, const struct ct_text_print
 	}
 }
 
-/* "hosta SHOP[4711/4713] ", as much of it as tells the lines apart. */
+/* "hosta SHOP[4711/4713] ", as much of it as distinguishes the lines. */
 static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out,
 		      const struct ct_read_event *event)
 {
@@ -242,7 +242,7 @@ static void add_whose(const struct ct_text_printer *printer, struct ct_buf *out,
 	ct_buf_add_text(out, "] ");
 }
 
-/* What tells this event from the one before is printed from now on. */
+/* The parts that differ from the event before are printed from now on. */
 static void event_compare_with_before(struct ct_text_printer *printer,
 				      const struct ct_read_event *event)
 {

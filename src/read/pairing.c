@@ -668,7 +668,7 @@ struct ct_read_event *ct_pairing_next_inferred(struct ct_pairing_state *state)
  * All events
  */
 
-/* The event itself says how long the span took that ends here. */
+/* The event itself has the duration of the span that it ends. */
 static void event_be_whole(struct ct_pairing_state *state, struct ct_read_event *event,
 			   uint32_t duration)
 {

@@ -121,7 +121,7 @@ void ct_third_party_items_finish(struct ct_third_party_items *items);
 enum ct_third_party_result {
 	CT_THIRD_PARTY_OK,
 	CT_THIRD_PARTY_MORE, /* the bytes end inside a field, but the packet goes on */
-	CT_THIRD_PARTY_BAD,  /* decoder->message says why; decoder->at is where */
+	CT_THIRD_PARTY_BAD,  /* decoder->message is the reason, decoder->at the position */
 	CT_THIRD_PARTY_NO_MEMORY
 };
 

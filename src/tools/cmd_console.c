@@ -350,7 +350,7 @@ static void command_run_and_report(struct dialogue *dialogue, const char *line, 
 	fflush(stdout);
 	reported = (struct reported){ .prompted = dialogue->prompted, .wto = dialogue->wto };
 	(void)!write(report_fd, &reported, sizeof reported);
-	/* not exit(): history, editor and what stdout has to say of its end are the console's */
+	/* not exit(): history, editor and the check of stdout at the end are the console's */
 	_exit(0);
 }
 

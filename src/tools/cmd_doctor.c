@@ -43,7 +43,7 @@ struct doctor {
 	json_t *processes;
 	json_t *problems;
 	uint64_t recovered; /* events */
-	int how;            /* of the program, as waitpid() says */
+	int how;            /* of the program: the status of waitpid() */
 };
 
 /* ---- what is found ---- */

@@ -137,7 +137,7 @@ static bool export_write_events(struct exporting *verb)
 	if (status == CTRACE_OS_ERROR && verb->exporter->spool != NULL &&
 	    verb->exporter->spool(verb->self) != NULL)
 		diagnose_spool(verb, verb->exporter->spool(verb->self), errno);
-	else if (!ct_memory_has_lacked()) /* the tool's end tells of that */
+	else if (!ct_memory_has_lacked()) /* reported at the tool's end */
 		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno)
 								: ctrace_status_text(status));
 	return false;

@@ -70,7 +70,7 @@ static bool member_read(struct member *member)
 	return file_read(member, reason);
 }
 
-/* ---- what it says ---- */
+/* ---- output ---- */
 
 static void print_diagnostic(const struct ct_diagnostic *diagnostic, void *user)
 {

@@ -100,7 +100,7 @@ static void split_all(struct show *show, struct thread_files *files)
 	}
 }
 
-/* One line says what was made. */
+/* One line reports the new trace. */
 static void print_split(struct show *show)
 {
 	struct thread_files files;

@@ -83,7 +83,7 @@ static void top_fini(struct top *top)
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What other parts say on stderr
+ * Messages of other parts on stderr
  */
 
 static void stderr_catch(struct top *top)

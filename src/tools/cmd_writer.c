@@ -69,7 +69,7 @@ static bool procedure_read(struct writer *writer)
 	return ok;
 }
 
-/* ---- what it says ---- */
+/* ---- messages ---- */
 
 static void starter_report(struct writer *writer, const char *text)
 {

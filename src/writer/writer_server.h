@@ -66,7 +66,8 @@ void ct_writer_server_part_from_damaged(struct ct_writer_server *writer_server);
 void ct_writer_server_remove_done(struct ct_writer_server *writer_server);
 /* True when a release or the end waits for the workers. */
 bool ct_writer_server_is_waiting(const struct ct_writer_server *writer_server);
-/* Begins the end: asks each process to withdraw its rings, which are released as `how` says. */
+/* Begins the end: asks each process to withdraw its rings, which are released according to `how`.
+ */
 void ct_writer_server_begin_end(struct ct_writer_server *writer_server, uint32_t how);
 /* Releases the rings of a process that does not answer, or of a data set that cannot be written,
  * so that the end is not delayed for ever.  The process's own consumer thread gets the rings

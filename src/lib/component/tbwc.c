@@ -8,7 +8,7 @@
  *     FULL -> CAPTURE -> AVAILABLE               ctrace_write_buffer(), by ct_tbwc_capture()
  *                                                and ct_tbwc_release()
  *
- * The word says who may touch the buffer, so its changes order the buffer's bytes
+ * The word shows who may access the buffer, so its changes order the buffer's bytes
  * (docs/CONCURRENCY.md).  FULL releases the bytes filled in; the capture acquires them.  AVAILABLE
  * releases the bytes read; the next FILLING acquires.
  *

@@ -97,7 +97,7 @@ static enum ctrace_status directory_begin(struct ct_bin_directory *directory,
 /*
  * Notes the numbers of the classes that are in the metadata: those classes are not printed again.
  * As a rule the numbers are those of the process's table, and which class has one never changes.  A
- * directory with numbers of its own says so, and new ones come behind those.
+ * directory with numbers of its own records that, and new ones come behind those.
  */
 static void note_classes(struct ct_bin_directory *directory, const char *text, size_t size)
 {

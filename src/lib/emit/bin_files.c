@@ -277,8 +277,8 @@ static void take_head(struct ct_bin_stream *stream, const struct ct_packet_head 
 	stream->last_at = at;
 }
 
-/* Reads the head of the last packet, which says what the next one has to follow.  False when at
- * last_at there is no packet of this stream that ends at offset. */
+/* Reads the head of the last packet, which has the values that the next packet continues.  False
+ * when at last_at there is no packet of this stream that ends at offset. */
 static bool read_last_packet(const struct ct_bin_directory *directory, struct ct_bin_stream *stream)
 {
 	unsigned char bytes[CT_PACKET_HEAD];
@@ -396,7 +396,7 @@ struct settling {
 	enum ctrace_status status;
 };
 
-/* For a stream that had no events since the directory was opened.  The closing mark says how much
+/* For a stream that had no events since the directory was opened.  The closing mark has how much
  * of it counts.  Without a mark all whole packets count: events that were not committed would
  * have come again by now. */
 static void settle_stream(struct ct_bin_directory *directory, const char *name, uint32_t id,

@@ -6,7 +6,7 @@
  *
  * Called by bin_create.c and bin_directory.c on the thread that consumes, and by readers.  No name
  * in the metadata can look like one, since a string holds no line end.  The text may be hostile;
- * what it says of a stream is only ever used to cut a file of ours back.
+ * so its length of a stream is used only to truncate a file of ctrace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -88,7 +88,7 @@ enum ctrace_status ct_bin_mark_next(const char **at, const char *text_end, uint3
 	return CTRACE_OK;
 }
 
-/* Notes what a mark says of each stream, when there is one. */
+/* Notes the length of each stream from the mark, when there is one. */
 static enum ctrace_status take_mark(struct ct_bin_directory *directory, const char *text,
 				    size_t size, const char *head)
 {

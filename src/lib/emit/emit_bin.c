@@ -390,7 +390,8 @@ static enum ctrace_status bin_flush(void *self)
 }
 
 /* Losses that no packet reports (after the last event of a ring, or before there was one) are
- * reported now.  Where that cannot be done the trace is whole, and the place says what it reports.
+ * reported now.  Where that cannot be done the trace is whole, and the place records what it
+ * reports.
  */
 static void bin_close(void *self)
 {

@@ -8,7 +8,7 @@
  * own.
  *
  * A new file is committed as the place before a line goes there.  When a part of the batch is in
- * the generation before, the place says where that began: a recoverer does not write the lines
+ * the generation before, the place records where that began: a recoverer does not write the lines
  * again that it finds there.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

@@ -39,8 +39,9 @@ static bool names_module_is_complete(const struct ct_names_module *module)
 	       module->close != NULL;
 }
 
-/* The loader says where this library is.  So this is asked here and not where an output is opened:
- * the consumer thread may not wait for the loader, which a constructor that traces holds up. */
+/* The loader has the path of this library.  So this is asked here and not where an output is
+ * opened: the consumer thread may not wait for the loader, which a constructor that traces holds
+ * up. */
 static void installed_find(void)
 {
 	const char *before = NULL;

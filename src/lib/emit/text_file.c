@@ -26,7 +26,7 @@
 
 /* ctrace_place.extra: generation : 31 | split : 1 | turns : 15 | file : 16 | header due : 1.
  * split: the batch under way began so many turns before this generation, at ctrace_place.offset
- * of that one; nothing in this one counts.  file: tells it from others of its name. */
+ * of that one; nothing in this one counts.  file: distinguishes it from others of its name. */
 #define PLACE_HEADER_DUE (1ull << 63)
 #define PLACE_SPLIT (1ull << 31)
 #define PLACE_TURNS_SHIFT 32
@@ -418,7 +418,7 @@ enum ctrace_status ct_text_file_resume(struct ct_text_file *file,
 	*file = found;
 	file->size = offset;
 	file->generation = generation;
-	/* Or the header says which settings hold from here on. */
+	/* Or the header shows the settings that apply from here on. */
 	file->header_due = sharing == CT_TEXT_SHARED
 				   ? offset == 0
 				   : header_due || offset == 0 || !context->recovering;

@@ -56,7 +56,7 @@ static void seen_add(struct ct_text_seen *seen, uint64_t hash)
 	seen->hashes[seen->count++] = hash;
 }
 
-/* A header says whose lines follow. */
+/* A header names the process whose lines follow. */
 static void scan_end_line(struct scan *scan)
 {
 	if (scan->size == sizeof CT_TEXT_HEADER_MARK - 2 &&

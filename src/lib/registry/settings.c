@@ -1,5 +1,5 @@
 /*
- * settings.c - what holds for the whole process until the configuration says otherwise.
+ * settings.c - the settings of the whole process before the configuration changes them.
  *
  * Called once when a process attaches, and by tools that check a configuration.
  *

@@ -245,7 +245,7 @@ static uint32_t standby_take_over(void)
 }
 
 /* Under the lock.  Returns the turn that this thread takes; 0: the consumer thread is well, and
- * ct_consumer_thread.look_at_ns says when to look again. */
+ * ct_consumer_thread.look_at_ns is the time of the next check. */
 static uint32_t look_at_consumer_thread(uint64_t now, uint64_t *seen)
 {
 	uint64_t overdue = overdue_at(), period_end = now + stuck_ns();

@@ -17,7 +17,7 @@
 
 #define PATH_SHOWN 90u /* bytes of the path that a message has room for, twice */
 
-/* What the file says. */
+/* The settings of the file. */
 struct reading {
 	struct ct_session session;
 	struct ct_registry *registry;
@@ -33,7 +33,7 @@ struct remarks {
 
 /* ---- the file ---- */
 
-/* Shows the end of a long path, which tells more than its beginning. */
+/* Shows the end of a long path, which is more useful than its beginning. */
 static const char *shown(const char *path)
 {
 	size_t size = strlen(path);

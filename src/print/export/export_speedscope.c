@@ -360,7 +360,8 @@ static void add_profile(struct speedscope *self, struct profile *profile)
 	ct_export_out_offer(&self->out);
 }
 
-/* speedscope opens no file without a profile; the name of this profile says why it is empty. */
+/* speedscope opens no file without a profile; the name of this profile is the reason why it is
+ * empty. */
 static void add_nothing(struct speedscope *self)
 {
 	struct profile *profile = profile_add(self);

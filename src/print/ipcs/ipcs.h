@@ -64,7 +64,7 @@ void ct_ipcs_message_add(struct ct_buf *out, enum ct_ipcs_message id, const char
 /* Appends third-party text as part of a line: escaped, except quotation marks. */
 void ct_ipcs_add_plain(struct ct_buf *out, const char *text, size_t size);
 
-/* ---- ipcs_parse.c: a subcommand, with what its operands say */
+/* ---- ipcs_parse.c: a subcommand, with the values of its operands */
 #define CT_IPCS_LINE 65536u /* bytes, with continuation lines */
 #define CT_IPCS_MERGED 16u  /* subcommands between MERGE and MERGEEND */
 #define CT_IPCS_SUBNAMES 5u
@@ -128,7 +128,7 @@ struct ct_ipcs_command {
 	/* HELP */
 	char topic[32]; /* "" */
 };
-/* Parses one command.  After an error *diagnostic says what is wrong, with a message's id when
+/* Parses one command.  After an error *diagnostic describes it, with a message's id when
  * the error has one.  *out must be freed in either case.  The text need not be terminated; line
  * and column are those of the text. */
 enum ctrace_status ct_ipcs_parse(const char *text, size_t size, struct ct_ipcs_command *out,

@@ -1,6 +1,6 @@
 /*
  * ipcs_operand.c - the operands of CTRACE, COPYTRC and SETDEF: which there are, how far they may be
- * abbreviated, and what each says.
+ * abbreviated, and its value.
  *
  * Called by ipcs_parse.c, on its thread.  Reading ends with the first error; what had been read by
  * then belongs to the command.
@@ -26,7 +26,7 @@ struct ct_ipcs_operand {
 		     struct ct_span group);
 };
 
-/* ---- what operands say ---- */
+/* ---- values of operands ---- */
 
 static void read_nothing(struct ct_ipcs_parse *parse, const struct ct_ipcs_operand *operand,
 			 struct ct_span group)

@@ -62,7 +62,7 @@ extern const struct ct_ipcs_operands ct_ipcs_copytrc_operands;
 extern const struct ct_ipcs_operands ct_ipcs_setdef_operands;
 extern const struct ct_ipcs_operands ct_ipcs_no_operands;
 
-/* All that is left of the command; parse->out is what they say. */
+/* Parses the rest of the command into parse->out. */
 void ct_ipcs_read_operands(struct ct_ipcs_parse *parse, const struct ct_ipcs_operands *operands);
 /* Does the name begin with the word, in any case? */
 bool ct_ipcs_begins(const char *name, struct ct_span word);

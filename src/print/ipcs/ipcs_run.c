@@ -1,6 +1,6 @@
 /*
  * ipcs_run.c - runs CTRACE and QUERY over a reader, or several CTRACEs merged over one reader each:
- * which entries come, in which order, and what exits say to them.
+ * the entries, their order, and the calls of exits.
  *
  * Called by ctrace ipcs for each command, on its only thread.  Everything kept is bounded, but for
  * what readers keep themselves.

@@ -75,7 +75,7 @@ static void list_append(struct ct_report_names *names, json_t *list, json_t *thi
 	names->failed |= json_array_append_new(list, thing) != 0;
 }
 
-/* ---- what the catalogue says */
+/* ---- from the catalogue */
 
 static json_t *pack_labels(const struct ct_argument *argument)
 {
@@ -153,7 +153,7 @@ static int64_t type_find(struct ct_report_names *names, const struct ct_event_ty
 	return index;
 }
 
-/* ---- what the trace says */
+/* ---- from the trace */
 
 static int64_t named_find(struct ct_report_names *names, const struct ct_event_names *named)
 {

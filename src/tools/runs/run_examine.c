@@ -78,7 +78,7 @@ static int program_find(const char *name, char out_path[4096])
 }
 
 /* -----------------------------------------------------------------------------------------------
- * What an ELF file says
+ * The facts of an ELF file
  */
 
 struct elf {

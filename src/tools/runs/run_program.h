@@ -43,7 +43,7 @@ struct run_program {
 	struct sigaction before[6];
 	sigset_t mask_before;
 	sigset_t mask;
-	int how; /* of the program, as waitpid() says */
+	int how; /* of the program: the status of waitpid() */
 };
 /* Starts the program.  Afterwards standard input and output are the program's alone.  Returns 0, or
  * the exit status after a report. */

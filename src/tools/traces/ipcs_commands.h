@@ -18,7 +18,7 @@ struct ipcs {
 	bool is_merge_bad; /* one of its commands has an error */
 	bool has_ended;    /* END */
 	int status;        /* the worst so far */
-	bool is_file;      /* commands are lines of a file: errors tell the line */
+	bool is_file;      /* commands are lines of a file: errors have the line */
 	unsigned line;     /* lines of it before the command */
 	uint64_t commands; /* that were given */
 	uint64_t reports;  /* lines about damage so far */
