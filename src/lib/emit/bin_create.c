@@ -272,6 +272,13 @@ static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *dire
 	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, mode->from);
 }
 
+/* Is it in the directory of its run?  The latter may have been renamed since it was found, and
+ * another one may have its name. */
+static bool directory_is_of_run(const struct ct_bin_directory *directory, const char *run)
+{
+	return run == NULL || ct_file_run_is_at(directory->fd, "../" CT_FILE_RUN_MARK, run);
+}
+
 /* Returns NOT_FOUND when the caller should try again: the directory at path was renamed, or the
  * program closed its descriptor. */
 static enum ctrace_status directory_create(const char *path, const struct ct_bin_open_mode *mode,
@@ -288,6 +295,11 @@ static enum ctrace_status directory_create(const char *path, const struct ct_bin
 	status = ct_os_make_directory(path);
 	if (status == CTRACE_OK)
 		status = ct_bin_directory_open(directory);
+	if (status == CTRACE_OK && !directory_is_of_run(directory, mode->run)) {
+		(void)rmdir(path);
+		errno = ENOENT;
+		status = CTRACE_OS_ERROR;
+	}
 	if (status == CTRACE_OK) {
 		ct_file_access_give(directory->fd, &directory->access);
 		status = ct_bin_metadata_open(directory, &text);

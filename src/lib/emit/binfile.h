@@ -158,6 +158,8 @@ struct ct_bin_open_mode {
 	/* the previous directory, whose losses by stream the new one notes; or NULL */
 	struct ct_bin_directory *from;
 	struct ct_file_access access;
+	/* the run in whose directory it must be, or NULL */
+	const char *run;
 	/* may continue a directory that this process closed; one without a commit is begun anew */
 	bool may_continue;
 	bool may_replace_own; /* the generations came round */

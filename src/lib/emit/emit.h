@@ -352,12 +352,30 @@ bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context 
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working
  * directory in turn, until one succeeds, and gives its path.  An absolute FILE is tried alone.
- * Directories in FILE are made (0700) if ct_file_is_within(). */
+ * Directories in FILE are made (0700) if ct_file_is_within().  In a run the directory is that of
+ * ct_file_run_find(), and no other is tried. */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
 				 const char *file_name,
 				 enum ctrace_status (*attempt)(const char *path, void *user),
 				 void *user, char out_path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
+/* ---- file_run.c: the directory of a `ctrace run`, which has the run's number in a file. */
+#define CT_FILE_RUN_MARK ".ctrace-run"
+#define CT_FILE_RUN_OLD ".old" /* the directory's name ends so after the next run has begun */
+#define CT_FILE_RUN_SIZE 64u
+/* Copies RUN, the number of the run; NULL: the process belongs to none. */
+const char *ct_file_run(const struct ctrace_emitter_context *context, char out[CT_FILE_RUN_SIZE]);
+/* Is this file the mark of that run? */
+bool ct_file_run_is_at(int directory_fd, const char *path, const char *run);
+/* Finds the run's directory: LOCATION, or LOCATION.old.  Returns false, with errno, when neither
+ * is. */
+bool ct_file_run_find(const struct ctrace_emitter_context *context, const char *run,
+		      char out_directory[CTRACE_EMITTER_PATH_SIZE]);
+/* Changes the path of a file in the run's directory to the directory's present name. */
+bool ct_file_run_follow(const struct ctrace_emitter_context *context, const char *run,
+			char path[CTRACE_EMITTER_PATH_SIZE]);
+
+/* ---- output_file.c again */
 /* Does FILE stay in the output directory?  It has no "..", and an absolute FILE is below LOCATION
  * (which may be NULL). */
 bool ct_file_is_within(const char *location, const char *file_name);

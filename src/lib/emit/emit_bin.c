@@ -125,6 +125,19 @@ static void directory_set_up(struct binfile *bin, struct ct_bin_directory *direc
 		bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
 }
 
+/* Opens the directory of the place.  That of a run may have got another name. */
+static enum ctrace_status resume_directory(const struct binfile *bin,
+					   struct ct_bin_directory **out_directory)
+{
+	struct ctrace_place place = *bin->context->place;
+	char run[CT_FILE_RUN_SIZE];
+
+	if (ct_file_run(bin->context, run) != NULL &&
+	    !ct_file_run_follow(bin->context, run, place.path))
+		return CTRACE_NOT_FOUND;
+	return ct_bin_directory_resume(&place, &bin->info, out_directory);
+}
+
 static enum ctrace_status create_directory(struct binfile *bin, uint32_t generation,
 					   const struct ct_bin_open_mode *mode,
 					   struct ct_bin_directory **out_directory)
@@ -132,6 +145,7 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
 	struct attempt attempt = { .mode = *mode, .pid = bin->context->pid };
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	char path[CTRACE_EMITTER_PATH_SIZE];
+	char run[CT_FILE_RUN_SIZE];
 	struct ct_buf name;
 
 	/* Events that are written anew come with a time. */
@@ -139,6 +153,7 @@ static enum ctrace_status create_directory(struct binfile *bin, uint32_t generat
 		ct_bin_info_clock(&bin->info, bin->context);
 	attempt.mode.info = &bin->info;
 	attempt.mode.access = bin->access;
+	attempt.mode.run = ct_file_run(bin->context, run);
 	ct_buf_init(&name);
 	if (print_name(&name, bin, generation))
 		status = ct_file_place(bin->context, ct_buf_text(&name), attempt_path, &attempt,
@@ -168,8 +183,7 @@ static enum ctrace_status create_first(struct binfile *bin, struct ct_bin_direct
 static enum ctrace_status create_after(struct binfile *bin)
 {
 	struct ct_bin_directory *before;
-	enum ctrace_status status =
-		ct_bin_directory_resume(bin->context->place, &bin->info, &before);
+	enum ctrace_status status = resume_directory(bin, &before);
 	uint64_t reported;
 
 	if (status != CTRACE_OK)
@@ -207,7 +221,7 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	/* A live process reopens because a setting changed. */
 	if (!bin->context->recovering && !directory_is_named(bin, place->path))
 		return create_after(bin);
-	status = ct_bin_directory_resume(place, &bin->info, &bin->directory);
+	status = resume_directory(bin, &bin->directory);
 	/* The directory is gone, belongs to another process, or is unreadable, and is not touched.
 	 */
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
@@ -442,6 +456,8 @@ static const struct ctrace_property properties[] = {
 	  "Directories that are kept; the oldest is overwritten." },
 	{ "MULTIPROC", CTRACE_PROPERTY_SWITCH, "FALSE",
 	  "Accepted; changes nothing, since every process has a directory of its own." },
+	{ "RUN", CTRACE_PROPERTY_TEXT, NULL,
+	  "Set by ctrace run: its number.  Then only the LOCATION that has this number is written to." },
 	{ 0 },
 };
 

@@ -319,17 +319,34 @@ static enum ctrace_status attempt_directory(const struct attempt *attempt, const
 	return status;
 }
 
+static enum ctrace_status attempt_run(const struct attempt *attempt, const char *run,
+				      char out_path[CTRACE_EMITTER_PATH_SIZE])
+{
+	char directory[CTRACE_EMITTER_PATH_SIZE], path[CTRACE_EMITTER_PATH_SIZE];
+	const char *location;
+
+	if (ct_file_run_find(attempt->context, run, directory))
+		return attempt_directory(attempt, directory, false, out_path);
+	location = attempt->context->property(attempt->context, "LOCATION");
+	(void)attempt_path(attempt, location != NULL ? location : "", attempt->file_name, path);
+	errno = ENOENT;
+	return CTRACE_OS_ERROR;
+}
+
 static enum ctrace_status attempt_all(const struct attempt *attempt,
 				      char out_path[CTRACE_EMITTER_PATH_SIZE])
 {
 	const struct ctrace_emitter_context *context = attempt->context;
-	const char *location = context->property(context, "LOCATION");
-	char directory[CTRACE_EMITTER_PATH_SIZE];
+	char directory[CTRACE_EMITTER_PATH_SIZE], run[CT_FILE_RUN_SIZE];
+	const char *location;
 
 	if (attempt->file_name[0] == '\0') {
 		errno = EINVAL;
 		return CTRACE_OS_ERROR;
 	}
+	if (ct_file_run(context, run) != NULL)
+		return attempt_run(attempt, run, out_path);
+	location = context->property(context, "LOCATION");
 	if (attempt->file_name[0] == '/')
 		return attempt_directory(attempt, "", false, out_path);
 	if (location != NULL && location[0] != '\0' && strlen(location) < sizeof directory) {

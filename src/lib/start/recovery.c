@@ -31,7 +31,7 @@ void ct_recovery_start(const char *run_directory)
 {
 	pthread_t thread;
 
-	if (ct_setup_leaves_directory())
+	if (ct_setup_leaves_losses())
 		return; /* whoever wants to see directories does so first, and recovers them */
 	memcpy(directory, run_directory, strlen(run_directory) + 1);
 	if (ct_os_thread_start(recovery_run, NULL, "ctrace-recovery", &thread) == CTRACE_OK)

@@ -318,6 +318,21 @@ static bool all_delivered(const struct ct_ring_pool *pool)
 	return true;
 }
 
+static bool has_losses(const struct ct_process *process)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		lost += __atomic_load_n(&process->session.head->lost[reason], __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < ct_ring_pool_count(process->pool); i++) {
+		const struct ct_ring *ring = ct_ring_pool_at(process->pool, i);
+
+		lost += ct_ring_lost_total(ring) + ring->head->passed_over +
+			ring->head->undelivered;
+	}
+	return lost != 0;
+}
+
 /*
  * After the program's atexit handlers and the destructors of what depends on us.  What cannot be
  * delivered, or may still come from another thread, stays in the run directory and is recovered by
@@ -345,7 +360,8 @@ static void end_on_stack(void *unused)
 	is_whole = all_delivered(process->pool) &&
 		   (ct_consumer_thread_consumer() == NULL ||
 		    !ct_consumer_owes_losses(ct_consumer_thread_consumer()));
-	if (is_whole && !ct_setup_leaves_directory())
+	if (is_whole && !ct_setup_leaves_directory() &&
+	    !(ct_setup_leaves_losses() && has_losses(process)))
 		ct_directory_remove_own(&process->session);
 	ct_consumer_thread_unlock();
 	if (is_whole)

@@ -111,6 +111,9 @@ enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file
 /* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` inspects the directory after the process has ended, and
  * removes it. */
 bool ct_setup_leaves_directory(void);
+/* The same, also with the value "losses": `ctrace run` reads the counters of a process that has
+ * lost events, and removes its directory. */
+bool ct_setup_leaves_losses(void);
 /* The result of reading a configuration file, kept in the session for operators. */
 struct ct_setup_result {
 	int error; /* errno when it could not be read; 0: it was read */

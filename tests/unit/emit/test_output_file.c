@@ -355,6 +355,56 @@ static void generation_to_begin_with(void **state)
 	fixture_destroy(fixture);
 }
 
+static void mark_make(const char *directory, const char *run)
+{
+	char path[4200];
+	FILE *file;
+
+	(void)mkdir(directory, 0700);
+	(void)snprintf(path, sizeof path, "%s/" CT_FILE_RUN_MARK, directory);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(run, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* The next run renames the directory, and its own one gets the name. */
+static void a_run_writes_to_its_own_directory_only(void **state)
+{
+	struct fixture *fixture = *state;
+	struct attempts attempts = { 0 };
+	char here[300], old[310], path[4096], expected[4096];
+
+	(void)snprintf(here, sizeof here, "%s/run.ctb", fixture->directory);
+	(void)snprintf(old, sizeof old, "%s" CT_FILE_RUN_OLD, here);
+	mark_make(here, "0001");
+	fixture_set(fixture, "LOCATION", here);
+	fixture_set(fixture, "RUN", "0001");
+	assert_int_equal(place(fixture, "x.ctb", &attempts, path), CTRACE_OK);
+	(void)snprintf(expected, sizeof expected, "%s/x.ctb", here);
+	assert_string_equal(path, expected);
+
+	assert_int_equal(rename(here, old), 0);
+	mark_make(here, "0002");
+	assert_int_equal(place(fixture, "x.ctb", &attempts, path), CTRACE_OK);
+	(void)snprintf(expected, sizeof expected, "%s/x.ctb", old);
+	assert_string_equal(path, expected);
+	(void)snprintf(path, sizeof path, "%s/y.ctb", here);
+	assert_true(ct_file_run_follow(&fixture->context, "0001", path));
+	(void)snprintf(expected, sizeof expected, "%s/y.ctb", old);
+	assert_string_equal(path, expected);
+
+	attempts = (struct attempts){ .refuse = fixture->directory };
+	assert_int_not_equal(place(fixture, "x.ctb", &attempts, path), CTRACE_OK);
+	assert_int_equal(attempts.count, 1); /* no other directory is tried */
+
+	mark_make(old, "0003");
+	attempts = (struct attempts){ 0 };
+	assert_int_not_equal(place(fixture, "x.ctb", &attempts, path), CTRACE_OK);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(attempts.count, 0);
+}
+
 int test_output_file(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -372,6 +422,7 @@ int test_output_file(void)
 		cmocka_unit_test_setup_teardown(paths_too_long_are_refused, init, fini),
 		cmocka_unit_test(path_that_open_would_take_over),
 		cmocka_unit_test(generation_to_begin_with),
+		cmocka_unit_test_setup_teardown(a_run_writes_to_its_own_directory_only, init, fini),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
