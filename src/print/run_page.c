@@ -573,6 +573,11 @@ void ct_run_page_add(struct ct_run_page *page, const struct ct_read_event *event
 	}
 }
 
+uint64_t ct_run_page_events(const struct ct_run_page *page)
+{
+	return page->events;
+}
+
 uint64_t ct_run_page_traced(const struct ct_run_page *page)
 {
 	return page->traced;

@@ -21,7 +21,7 @@ struct ct_run_page;
 struct ct_run_page_options {
 	int width;           /* columns of a line; 0: 80 */
 	unsigned rows;       /* of each table at most; 0: 10 */
-	uint64_t lost;       /* events */
+	const char *losses;  /* lines about events that are not in the trace; or NULL */
 	const char *subject; /* "./payroll ended with exit status 3"; NULL: not shown */
 	const char *trace;   /* the name of the trace, as the user types it */
 	const char *report;  /* the page for a browser, if there is one; or NULL */
@@ -30,6 +30,8 @@ enum ctrace_status ct_run_page_create(struct ct_run_page **out_page) CT_MUST_USE
 void ct_run_page_destroy(struct ct_run_page *page);
 /* Takes the events of a trace in their order; those of other components only count. */
 void ct_run_page_add(struct ct_run_page *page, const struct ct_read_event *event);
+/* How many events were taken. */
+uint64_t ct_run_page_events(const struct ct_run_page *page);
 /* How many events were of mf.rts or mf.mffh.xfh: without one, no COBOL program was traced. */
 uint64_t ct_run_page_traced(const struct ct_run_page *page);
 /* Adds the page.  Called once, after the last event. */

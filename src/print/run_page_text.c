@@ -385,12 +385,8 @@ static void add_typed(struct ct_buf *out, const char *text)
 static void end_add(struct ct_buf *out, const struct ct_run_page_options *options)
 {
 	ct_buf_add_text(out, "\nTRACE\n");
-	if (options->lost > 0) {
-		ct_run_page_add_count(out, options->lost);
-		ct_buf_add_format(out, " event%s lost before %s written\n",
-				  options->lost == 1 ? " was" : "s were",
-				  options->lost == 1 ? "it was" : "they were");
-	}
+	if (options->losses != NULL)
+		ct_buf_add_text(out, options->losses);
 	ct_buf_add_text(out, "ctrace show ");
 	add_typed(out, options->trace);
 	if (options->report != NULL) {

@@ -6,6 +6,7 @@
  *     runs/run_trace.c    the directory of the trace
  *     runs/run_config.c   the configuration of the run
  *     runs/run_program.c  the run: streams, signals and exit status are the program's
+ *     runs/run_losses.c   the events that are not in the trace
  *     runs/run_follow.c   --tail
  *     print/run_page.c  the page
  *
@@ -21,7 +22,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,10 +29,10 @@
 #include "operator/recovery_sweep.h"
 #include "print/run_page.h"
 #include "tools/runs/run_follow.h"
+#include "tools/runs/run_losses.h"
 #include "tools/runs/run_program.h"
 #include "tools/runs/run_trace.h"
 
-#define LITTLE_ROOM 65536 /* bytes */
 #define LIBRARY "libctrace-cobol.so"
 
 #ifndef CT_LIBRARY_DIR
@@ -68,6 +68,7 @@ struct verb {
 	struct run_config config;
 	struct run_program program;
 	struct run_follow *follow; /* or NULL */
+	struct run_losses losses;
 	uint64_t started_ns;
 };
 
@@ -230,14 +231,14 @@ static void subject_add(const struct verb *verb, uint64_t ran_ns, struct ct_buf 
 	ct_run_page_add_time(out, ran_ns);
 }
 
-static void page_print(const struct verb *verb, const struct reading *reading,
-		       struct ct_run_page *page, uint64_t ran_ns)
+static void page_print(struct verb *verb, struct ct_run_page *page, const char *losses,
+		       uint64_t ran_ns)
 {
 	struct ct_run_page_options options = {
 		.width = terminal_width(),
 		.trace = verb->output,
 		.report = verb->report,
-		.lost = ct_reader_totals(reading->reader)->discarded
+		.losses = losses,
 	};
 	struct ct_buf subject, text;
 
@@ -252,12 +253,40 @@ static void page_print(const struct verb *verb, const struct reading *reading,
 	ct_buf_fini(&subject);
 }
 
+static void report_losses(const struct verb *verb, struct ct_buf *lines)
+{
+	size_t begin = 0;
+
+	for (size_t i = 0; i < lines->size; i++)
+		if (lines->data[i] == '\n') {
+			lines->data[i] = '\0';
+			(void)run_report(verb->trace.shown, lines->data + begin);
+			begin = i + 1;
+		}
+}
+
+/* The events that are not in the trace are reported also when no page is wanted. */
+static void trace_conclude(struct verb *verb, struct ct_run_page *page, uint64_t discarded,
+			   uint64_t ran_ns)
+{
+	struct ct_buf lines;
+
+	ct_buf_init(&lines);
+	run_losses_add(&verb->losses, ct_run_page_events(page), discarded, &lines);
+	if (ct_run_page_traced(page) > 0 && summary_is_wanted(verb))
+		page_print(verb, page, ct_buf_text(&lines), ran_ns);
+	else
+		report_losses(verb, &lines);
+	ct_buf_fini(&lines);
+}
+
 /* Reads the trace once: the rest of --tail, and what the page is made of.  Returns the events of
  * the run time. */
 static uint64_t trace_read(struct verb *verb, uint64_t ran_ns)
 {
 	char *paths[] = { verb->trace.path };
-	bool is_whole = summary_is_wanted(verb) || verb->follow != NULL;
+	bool is_whole = summary_is_wanted(verb) || verb->follow != NULL ||
+			verb->losses.waiting > 0 || verb->losses.lost_total > 0;
 	struct ct_run_page *page = NULL;
 	const struct ct_read_event *event;
 	struct reading reading;
@@ -280,8 +309,8 @@ static uint64_t trace_read(struct verb *verb, uint64_t ran_ns)
 	}
 	traced = ct_run_page_traced(page);
 	progress_clear();
-	if (traced > 0 && summary_is_wanted(verb))
-		page_print(verb, &reading, page, ran_ns);
+	trace_conclude(verb, page, is_whole ? ct_reader_totals(reading.reader)->discarded : 0,
+		       ran_ns);
 	ct_run_page_destroy(page);
 	reading_close(&reading);
 	return traced;
@@ -298,33 +327,38 @@ static void report_make(const struct verb *verb)
 		(void)run_report(verb->report, "there is no page, or it is not complete");
 }
 
-/* Events that found no room wait for a recovery, or are lost: the trace alone does not show it. */
-static void report_full_disk(const struct verb *verb)
+/* Nothing could be written. */
+static void untraced_conclude(const struct verb *verb)
 {
-	struct statvfs room;
+	struct ct_buf lines;
 
-	if (statvfs(verb->trace.path, &room) == 0 &&
-	    (uint64_t)room.f_bavail * room.f_frsize < LITTLE_ROOM)
-		(void)run_report(
-			verb->trace.shown,
-			"its file system is full: events may be missing; ctrace stats"
-			" lists them, and ctrace recover delivers them when there is room");
+	ct_buf_init(&lines);
+	run_losses_add(&verb->losses, 0, 0, &lines);
+	report_losses(verb, &lines);
+	ct_buf_fini(&lines);
 }
 
 static void verb_conclude(struct verb *verb)
 {
 	uint64_t ran_ns = ct_clock_mono_ns() - verb->started_ns;
+	struct run_losses left;
 	uint64_t traced = 0;
 
 	if (verb->follow != NULL)
 		run_follow_end(verb->follow);
 	/* A process that was killed has left its last events in its rings. */
+	run_losses_gather(verb->trace.run, &verb->losses);
 	ct_recovery_on_the_way("ctrace run");
-	report_full_disk(verb);
+	run_losses_gather(verb->trace.run, &left);
+	verb->losses.waiting = left.waiting;
+	verb->losses.failing = left.failing;
 	report_make(verb);
 	if (run_trace_has_some(&verb->trace))
 		traced = trace_read(verb, ran_ns);
-	if (traced == 0 && verb->summary != SUMMARY_NEVER)
+	else
+		untraced_conclude(verb);
+	if (traced + verb->losses.waiting + verb->losses.lost_total == 0 &&
+	    verb->summary != SUMMARY_NEVER)
 		report_untraced(verb);
 	run_follow_close(verb->follow);
 	run_trace_discard(&verb->trace);

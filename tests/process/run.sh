@@ -310,15 +310,5 @@ failing() {
 	is $? $status && cmp alone.out run.out && has run.err 'NOWHERE' && has run.err 'in FAIL'
 }
 check 'a run-time error' failing
-full_disk() {
-	mkdir -p small
-	unshare -m bash -c 'mount -t tmpfs -o size=100k none small && exec ctrace run --summary=always -o small/x.ctb ./shop 2000 >out 2>err'
-	[ $? = 3 ] && has err 'small/x.ctb: its file system is full: events may be missing'
-}
-if unshare -m true 2>/dev/null; then
-	check 'a full disk: the program ends as ever, and the page begins with it' full_disk
-else
-	skip 'a full disk' 'cannot mount'
-fi
 check 'nothing is left' empty
 end

@@ -191,6 +191,7 @@ static void trace_add(struct ct_buf *out, const struct run_trace *trace)
 	ct_buf_add_text(out, "mftrace.emitter.binfile#file = $(APPNAME).$(PID).ctb\n"
 			     "mftrace.emitter.binfile#maxgeneration = 1\n"
 			     "mftrace.emitter.binfile#level = 0\n");
+	ct_buf_add_format(out, "mftrace.emitter.binfile#run = %s\n", trace->run);
 }
 
 /* -----------------------------------------------------------------------------------------------

@@ -133,7 +133,9 @@ static bool environment_set(const struct run_program *run)
 		is_set = asprintf(&list, "%s:%s", run->preload, before) >= 0 &&
 			 setenv("LD_PRELOAD", list, 1) == 0;
 	free(list);
-	return is_set && setenv("MFTRACE_CONFIG", run->config, 1) == 0;
+	/* run_losses.c reads the directories of processes that have lost events. */
+	return is_set && setenv("CTRACE_LEAVE_DIRECTORY", "losses", 0) == 0 &&
+	       setenv("MFTRACE_CONFIG", run->config, 1) == 0;
 }
 
 static _Noreturn void child_exec(const struct run_program *run, int to_parent)

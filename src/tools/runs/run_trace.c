@@ -4,6 +4,9 @@
  * A directory of that name is renamed only if it is a trace: one that `ctrace run` made, or a
  * BINFILE.  Of NAME.old, which is replaced, only files of traces are removed.
  *
+ * The mark of a run has the run's number.  Its processes write to the directory with this number
+ * and to no other (lib/emit/file_run.c), whatever name it has when their events are recovered.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "tools/runs/run_trace.h"
@@ -11,6 +14,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +24,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "format/format.h"
+#include "lib/emit/emit.h"
+#include "operator/recovery_sweep.h"
+#include "tools/runs/run_losses.h"
 
-#define MARK ".ctrace-run"
+#define MARK CT_FILE_RUN_MARK
+#define OLD CT_FILE_RUN_OLD
 #define LOOK_SIZE 4096
 
 static bool trace_report(const char *path, const char *what)
@@ -34,10 +43,16 @@ static bool trace_report(const char *path, const char *what)
 
 /* ---- what is a trace ---- */
 
+/* Metadata that a killed process has not finished. */
+static bool name_is_unfinished(const char *name)
+{
+	return strcmp(name, ".metadata.new") == 0;
+}
+
 static bool name_is_of_trace(const char *name)
 {
 	return strcmp(name, "metadata") == 0 || strncmp(name, "stream.", 7) == 0 ||
-	       strncmp(name, ".stream.", 8) == 0;
+	       strncmp(name, ".stream.", 8) == 0 || name_is_unfinished(name);
 }
 
 static int directory_open(int at, const char *name)
@@ -98,6 +113,55 @@ static bool directory_is_trace(int fd)
 	return directory_is_run(fd) || directory_is_binfile(fd);
 }
 
+/* ---- the mark ---- */
+
+static bool mark_write(int fd, const char *run)
+{
+	int mark = openat(fd, MARK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	size_t size = strlen(run);
+	bool is_written;
+	int error;
+
+	if (mark < 0)
+		return false;
+	errno = ENOSPC;
+	is_written = write(mark, run, size) == (ssize_t)size;
+	error = errno;
+	ct_os_close(&mark);
+	if (!is_written)
+		(void)unlinkat(fd, MARK, 0);
+	errno = error;
+	return is_written;
+}
+
+/* Gives the number of the run that made the directory; "": a BINFILE, or the run of another
+ * version. */
+static void mark_read(int fd, char out_run[33])
+{
+	int mark = openat(fd, MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	ssize_t size = mark >= 0 ? read(mark, out_run, 32) : 0;
+
+	ct_os_close(&mark);
+	out_run[size == 32 ? 32 : 0] = '\0';
+	if (strspn(out_run, "0123456789abcdef") != strlen(out_run))
+		out_run[0] = '\0';
+}
+
+static void run_make(char out_run[33])
+{
+	uint8_t number[16];
+
+	ct_trace_make_uuid(number);
+	for (size_t i = 0; i < sizeof number; i++)
+		(void)snprintf(out_run + 2 * i, 3, "%02x", number[i]);
+}
+
+static bool entry_is_mark(int fd, const char *name)
+{
+	(void)fd;
+	return strcmp(name, MARK) == 0;
+}
+
 /* ---- removing one ---- */
 
 /* Others than files of traces stay, and so do their directories. */
@@ -108,6 +172,12 @@ static bool file_remove(int fd, const char *name)
 	return true;
 }
 
+static bool entry_is_unfinished(int fd, const char *name)
+{
+	(void)fd;
+	return name_is_unfinished(name);
+}
+
 static bool entry_remove(int fd, const char *name)
 {
 	int inner = directory_open(fd, name);
@@ -116,7 +186,8 @@ static bool entry_remove(int fd, const char *name)
 		(void)file_remove(fd, name);
 		return true;
 	}
-	if (directory_is_binfile(inner)) {
+	/* A process that was killed when it began has left an empty one. */
+	if (directory_is_binfile(inner) || directory_each(inner, entry_is_unfinished)) {
 		(void)directory_each(inner, file_remove);
 		(void)unlinkat(fd, name, AT_REMOVEDIR);
 	}
@@ -127,14 +198,10 @@ static bool entry_remove(int fd, const char *name)
 /* Removes a directory that has nothing but the mark; another one keeps its mark. */
 static bool directory_remove(const char *path, int fd)
 {
-	bool had_mark = unlinkat(fd, MARK, 0) == 0;
-	int mark;
-
-	if (rmdir(path) == 0)
-		return true;
-	mark = had_mark ? openat(fd, MARK, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) : -1;
-	ct_os_close(&mark);
-	return false;
+	if (!directory_each(fd, entry_is_mark))
+		return false;
+	(void)unlinkat(fd, MARK, 0);
+	return rmdir(path) == 0;
 }
 
 static bool trace_remove(const char *path)
@@ -193,6 +260,45 @@ static bool path_absolute(struct run_trace *trace, const char *name)
 		       "the name of a trace does not end with a blank; choose another with -o");
 }
 
+/* Removes NAME.old, and the events that wait until they can be written to it. */
+static bool old_remove(const char *path)
+{
+	int fd = directory_open(AT_FDCWD, path);
+	uint64_t waited;
+	char run[33];
+
+	if (fd >= 0)
+		mark_read(fd, run);
+	else
+		run[0] = '\0';
+	ct_os_close(&fd);
+	if (!trace_remove(path))
+		return false;
+	waited = run_losses_drop(run);
+	if (waited > 0) {
+		fputs("ctrace run: ", stderr);
+		ct_tool_print(stderr, path, strlen(path));
+		fprintf(stderr,
+			": it was replaced, and %" PRIu64
+			" event%s that waited to be written to it %s removed\n",
+			waited, waited == 1 ? "" : "s", waited == 1 ? "is" : "are");
+	}
+	return true;
+}
+
+/* Has a run begun there and traced nothing?  Then it was killed: the directory does not replace
+ * NAME.old. */
+static bool trace_is_unused(int fd, const char *run)
+{
+	struct run_losses losses;
+
+	run_losses_gather(run, &losses);
+	/* What waits goes to the trace before that is renamed, if it can be written now. */
+	if (losses.waiting > 0)
+		ct_recovery_on_the_way("ctrace run");
+	return run[0] != '\0' && losses.processes == 0 && directory_each(fd, entry_is_mark);
+}
+
 /* The trace of an earlier run, which is locked and open as fd, gets its other name. */
 static bool trace_rename(struct run_trace *trace, int fd)
 {
@@ -200,8 +306,8 @@ static bool trace_rename(struct run_trace *trace, int fd)
 	struct stat info;
 	struct stat locked;
 
-	(void)snprintf(old, sizeof old, "%s.old", trace->path);
-	if (lstat(old, &info) == 0 && !trace_remove(old))
+	(void)snprintf(old, sizeof old, "%s" OLD, trace->path);
+	if (lstat(old, &info) == 0 && !old_remove(old))
 		return false;
 	/* Another run may have renamed it before it was locked. */
 	if (fstat(fd, &locked) != 0 || lstat(trace->path, &info) != 0 ||
@@ -218,6 +324,7 @@ static bool trace_rename(struct run_trace *trace, int fd)
 static bool trace_move_aside(struct run_trace *trace)
 {
 	struct stat info;
+	char run[33];
 	bool is_done;
 	int fd;
 
@@ -239,33 +346,30 @@ static bool trace_move_aside(struct run_trace *trace)
 		is_done = trace_report(
 			trace->shown,
 			"another ctrace run writes to it; choose another name with -o");
-	else
-		is_done = trace_rename(trace, fd);
+	else {
+		mark_read(fd, run);
+		is_done = trace_is_unused(fd, run) ? unlinkat(fd, MARK, 0) == 0
+						   : trace_rename(trace, fd);
+	}
 	ct_os_close(&fd);
 	return is_done;
 }
 
 bool run_trace_open(struct run_trace *trace, const char *name)
 {
-	int mark;
-
 	*trace = (struct run_trace){ .shown = name, .fd = -1 };
+	run_make(trace->run);
 	if (!path_absolute(trace, name) || !trace_move_aside(trace))
 		return false;
 	if (mkdir(trace->path, 0700) != 0 && errno != EEXIST)
 		return trace_report(name, strerror(errno));
 	trace->fd = directory_open(AT_FDCWD, trace->path);
-	mark = trace->fd >= 0
-		       ? openat(trace->fd, MARK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
-		       : -1;
-	if (mark < 0 || flock(trace->fd, LOCK_EX | LOCK_NB) != 0) {
-		(void)trace_report(name, strerror(errno));
-		ct_os_close(&mark);
-		run_trace_discard(trace);
-		return false;
-	}
-	ct_os_close(&mark);
-	return true;
+	if (trace->fd >= 0 && flock(trace->fd, LOCK_EX | LOCK_NB) == 0 &&
+	    mark_write(trace->fd, trace->run))
+		return true;
+	(void)trace_report(name, strerror(errno));
+	run_trace_discard(trace);
+	return false;
 }
 
 static bool entry_is_no_trace(int fd, const char *name)
@@ -284,11 +388,13 @@ bool run_trace_has_some(const struct run_trace *trace)
 
 void run_trace_discard(struct run_trace *trace)
 {
+	struct run_losses losses;
 	char old[PATH_MAX];
 
-	if (trace->fd >= 0 && !run_trace_has_some(trace)) {
+	run_losses_gather(trace->run, &losses);
+	if (trace->fd >= 0 && losses.processes == 0 && !run_trace_has_some(trace)) {
 		if (directory_remove(trace->path, trace->fd) && trace->has_old) {
-			(void)snprintf(old, sizeof old, "%s.old", trace->path);
+			(void)snprintf(old, sizeof old, "%s" OLD, trace->path);
 			(void)rename(old, trace->path);
 		}
 	}

@@ -17,10 +17,11 @@ struct run_trace {
 	const char *shown;        /* as the user names it */
 	int fd;                   /* locked while the run goes on */
 	bool has_old;             /* the trace of an earlier run was renamed to NAME.old */
+	char run[33];             /* the run's number; the mark in the directory has it */
 };
 /* Makes the directory; renames one of an earlier run.  Returns false after a report. */
 bool run_trace_open(struct run_trace *trace, const char *name);
-/* Removes the directory if nothing is in it: no program ran. */
+/* Removes the directory if nothing is in it and no event waits for it: no program ran. */
 void run_trace_discard(struct run_trace *trace);
 /* Does the directory have a trace? */
 bool run_trace_has_some(const struct run_trace *trace);

@@ -43,6 +43,7 @@ static void programs_and_paragraphs(void **state)
 	assert_int_equal(page->paragraphs.rows[2].self_ns, 25);
 	assert_string_equal(page->paragraphs.rows[2].of, "SUB");
 	assert_int_equal(ct_run_page_traced(page), 7);
+	assert_int_equal(ct_run_page_events(page), 7);
 }
 
 static void a_section_ends_a_paragraph(void **state)

@@ -1,0 +1,176 @@
+/*
+ * run_losses.c - the events of a `ctrace run` that are not in its trace: lost ones by reason, and
+ * those that wait in rings until the trace can be written.
+ *
+ * A process of the run that has lost events leaves its directory in the run directory
+ * (CTRACE_LEAVE_DIRECTORY=losses), because a trace has no reasons.  A directory belongs to the run
+ * when RUN in the settings of an output is the run's number.
+ *
+ * On the tool's one thread.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/runs/run_losses.h"
+
+#include <string.h>
+
+#include "print/run_page.h"
+#include "tools/processes/list.h"
+
+struct looking {
+	const char *run;
+	struct run_losses *losses;
+	uint64_t dropped;
+};
+
+/* Returns the output whose settings have the run's number; -1: none has. */
+static int session_output(const struct ct_session *session, const char *run)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++) {
+		size_t size;
+		const char *text = ct_session_text(session, session->head->dest[i].settings, &size);
+
+		if (memmem(text, size, run, strlen(run)) != NULL)
+			return (int)i;
+	}
+	return -1;
+}
+
+static void entry_add(const struct ct_directory_entry *entry, void *user)
+{
+	const struct looking *looking = user;
+	struct run_losses *losses = looking->losses;
+	struct list_counters counters;
+	struct ct_session session;
+	int output;
+
+	if (ct_session_load(&session, entry->run_directory, entry->name, false) != CTRACE_OK)
+		return;
+	output = session_output(&session, looking->run);
+	losses->processes += output >= 0;
+	if (output >= 0 && !entry->is_alive) {
+		ct_list_gather_counters(&session, &counters);
+		for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++) {
+			losses->lost[i] += counters.lost[i];
+			losses->lost_total += counters.lost[i];
+		}
+		losses->waiting += counters.pending;
+		if (losses->failing == 0)
+			losses->failing = session.head->dest[output].failing;
+	}
+	ct_session_close(&session, false);
+}
+
+static void directory_add(const char *path, void *user)
+{
+	ct_directory_each(path, entry_add, user);
+}
+
+void run_losses_gather(const char *run, struct run_losses *out_losses)
+{
+	struct looking looking = { .run = run, .losses = out_losses };
+
+	*out_losses = (struct run_losses){ .lost_total = 0 };
+	if (run[0] != '\0')
+		ct_directory_each_run_directory(directory_add, &looking);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Dropping
+ */
+
+/* Has the process another output that may still get its events? */
+static bool session_has_others(const struct ct_session *session, int output)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
+		if (i != (uint32_t)output && session->head->dest[i].active != 0)
+			return true;
+	return false;
+}
+
+static void entry_drop(const struct ct_directory_entry *entry, void *user)
+{
+	struct looking *looking = user;
+	struct list_counters counters;
+	struct ct_session session;
+	int output;
+
+	if (entry->is_alive ||
+	    ct_session_load(&session, entry->run_directory, entry->name, true) != CTRACE_OK)
+		return;
+	output = session_output(&session, looking->run);
+	if (output >= 0 && !session_has_others(&session, output)) {
+		ct_list_gather_counters(&session, &counters);
+		looking->dropped += counters.pending;
+		ct_directory_remove(entry->run_directory, entry->name);
+		ct_annex_remove_all(session.head);
+	}
+	ct_session_close(&session, false);
+}
+
+static void directory_drop(const char *path, void *user)
+{
+	ct_directory_each(path, entry_drop, user);
+}
+
+uint64_t run_losses_drop(const char *run)
+{
+	struct looking looking = { .run = run };
+
+	if (run[0] != '\0')
+		ct_directory_each_run_directory(directory_drop, &looking);
+	return looking.dropped;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Printing
+ */
+
+static void reasons_add(const struct run_losses *losses, uint64_t others, struct ct_buf *out)
+{
+	const char *between = ": ";
+
+	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++) {
+		if (losses->lost[i] == 0)
+			continue;
+		ct_buf_add_text(out, between);
+		ct_buf_add_format(out, "%s ", ctrace_loss_name((enum ctrace_loss)i));
+		ct_run_page_add_count(out, losses->lost[i]);
+		between = ", ";
+	}
+	if (others == 0)
+		return;
+	ct_buf_add_text(out, between);
+	ct_buf_add_text(out, "reported by the trace ");
+	ct_run_page_add_count(out, others);
+}
+
+void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t discarded,
+		    struct ct_buf *out)
+{
+	/* A process that somebody else has recovered meanwhile has left its count in the trace. */
+	uint64_t others = discarded > losses->lost_total ? discarded - losses->lost_total : 0;
+	uint64_t lost = losses->lost_total + others;
+
+	if (lost == 0 && losses->waiting == 0)
+		return;
+	ct_buf_add_text(out, "of ");
+	ct_run_page_add_count(out, in_trace + losses->waiting + lost);
+	ct_buf_add_text(out, " events, ");
+	ct_run_page_add_count(out, in_trace);
+	ct_buf_add_text(out, in_trace == 1 ? " is in the trace\n" : " are in the trace\n");
+	if (losses->waiting > 0) {
+		ct_run_page_add_count(out, losses->waiting);
+		ct_buf_add_text(out, losses->waiting == 1 ? " waits" : " wait");
+		if (losses->failing != 0)
+			ct_buf_add_format(out, ", because the trace cannot be written (%s)",
+					  strerror((int)losses->failing));
+		ct_buf_add_text(out, "; ctrace recover adds them later\n");
+	}
+	if (lost > 0) {
+		ct_run_page_add_count(out, lost);
+		ct_buf_add_text(out, lost == 1 ? " was lost" : " were lost");
+		reasons_add(losses, others, out);
+		ct_buf_add_char(out, '\n');
+	}
+}
