@@ -158,10 +158,10 @@ static int program_start(struct verb *verb)
 {
 	int exit_status;
 
-	verb->program = (struct run_program){ .words = verb->words,
-					      .preload = verb->library,
-					      .config = verb->config.path,
-					      .directory = verb->config.directory };
+	verb->program.words = verb->words;
+	verb->program.preload = verb->library;
+	verb->program.config = verb->config.path;
+	verb->program.directory = verb->config.directory;
 	if (verb->tails)
 		verb->follow = run_follow_open(verb->config.path);
 	if (verb->follow != NULL) {
@@ -519,6 +519,7 @@ int cmd_run(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &verb) != 0)
 		return CMD_USAGE;
+	run_program_prepare(&verb.program);
 	exit_status = verb_prepare(&verb);
 	if (exit_status == 0)
 		exit_status = program_start(&verb);

@@ -2,18 +2,21 @@
  * run_config.c - the configuration that the programs of `ctrace run` read: defaults, then the
  * user's own file, then what the options ask for.  The last line of a key counts.
  *
- * The file is in a private directory of its own, which run_program.c removes.
+ * The file is in a private directory of its own, which run_program.c removes.  The tool has the
+ * directory locked.  Where the tool and its keeper were killed together, the next run removes it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "tools/runs/run_trace.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,6 +25,9 @@
 #include "lib/control/control.h"
 
 #define USER_LIMIT ((size_t)16 << 20)
+#define DIRECTORY "ctrace-run.XXXXXX"
+#define FILE_NAME "mftrace.cfg"
+#define TRIES 5u /* another run may remove a directory that has no lock yet */
 
 static bool config_report(const char *path, const char *what)
 {
@@ -198,27 +204,83 @@ static void trace_add(struct ct_buf *out, const struct run_trace *trace)
  * Writing it
  */
 
+static bool name_is_of_directory(const char *name)
+{
+	size_t prefix = strcspn(DIRECTORY, "X");
+
+	return strlen(name) == strlen(DIRECTORY) && strncmp(name, DIRECTORY, prefix) == 0;
+}
+
+/* Opens and locks a directory of ours.  Returns -1 when it has its lock, or is not ours. */
+static int directory_lock(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat info, there;
+
+	if (fd >= 0 &&
+	    (fstat(fd, &info) != 0 || info.st_uid != geteuid() ||
+	     flock(fd, LOCK_EX | LOCK_NB) != 0 || fstatat(parent, name, &there, 0) != 0 ||
+	     there.st_ino != info.st_ino || there.st_dev != info.st_dev))
+		ct_os_close(&fd);
+	return fd;
+}
+
+/* Removes the directories of runs whose processes were all killed. */
+static void directories_sweep(const char *parent)
+{
+	DIR *directory = opendir(parent);
+	const struct dirent *entry;
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		int fd = name_is_of_directory(entry->d_name)
+				 ? directory_lock(dirfd(directory), entry->d_name)
+				 : -1;
+
+		if (fd < 0)
+			continue;
+		(void)unlinkat(fd, FILE_NAME, 0);
+		(void)unlinkat(dirfd(directory), entry->d_name, AT_REMOVEDIR);
+		ct_os_close(&fd);
+	}
+	if (directory != NULL)
+		(void)closedir(directory);
+}
+
+static bool directory_make(struct run_config *config, const char *parent)
+{
+	int size = 0;
+
+	config->lock = -1;
+	for (unsigned i = 0; i < TRIES && config->lock < 0; i++) {
+		size = snprintf(config->directory, sizeof config->directory, "%s%s/" DIRECTORY,
+				parent[0] == '/' ? "" : "./", parent);
+		if (size < 0 || (size_t)size >= sizeof config->directory) {
+			errno = ENAMETOOLONG;
+			return false;
+		}
+		if (mkdtemp(config->directory) == NULL)
+			return false;
+		config->lock = directory_lock(AT_FDCWD, config->directory);
+	}
+	return config->lock >= 0;
+}
+
 static bool file_write(struct run_config *config, struct ct_buf *text)
 {
-	const char *directory = ct_temporary_directory("/tmp");
-	int fd, size = snprintf(config->directory, sizeof config->directory,
-				"%s%s/ctrace-run.XXXXXX", directory[0] == '/' ? "" : "./",
-				directory);
+	const char *parent = ct_temporary_directory("/tmp");
 	bool is_written;
 	char *whole;
+	int fd;
 
-	if (size < 0 || (size_t)size >= sizeof config->directory) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	if (mkdtemp(config->directory) == NULL)
+	directories_sweep(parent);
+	if (!directory_make(config, parent))
 		return false;
 	/* Programs of the run may have other working directories. */
 	whole = realpath(config->directory, NULL);
 	if (whole != NULL)
 		(void)snprintf(config->directory, sizeof config->directory, "%s", whole);
 	free(whole);
-	(void)snprintf(config->path, sizeof config->path, "%s/mftrace.cfg", config->directory);
+	(void)snprintf(config->path, sizeof config->path, "%s/" FILE_NAME, config->directory);
 	fd = open(config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	is_written = fd >= 0 && write(fd, text->data, text->size) == (ssize_t)text->size;
 	ct_os_close(&fd);

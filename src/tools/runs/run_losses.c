@@ -48,6 +48,7 @@ static void entry_add(const struct ct_directory_entry *entry, void *user)
 		return;
 	output = session_output(&session, looking->run);
 	losses->processes += output >= 0;
+	losses->alive += output >= 0 && entry->is_alive;
 	if (output >= 0 && !entry->is_alive) {
 		ct_list_gather_counters(&session, &counters);
 		for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++) {

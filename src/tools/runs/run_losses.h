@@ -14,7 +14,8 @@ struct run_losses {
 	uint64_t lost_total;
 	uint64_t waiting;   /* events in rings of processes that have ended */
 	uint32_t failing;   /* errno of the first failure */
-	uint32_t processes; /* that have a directory in a run directory, live ones included */
+	uint32_t processes; /* that have a directory in a run directory */
+	uint32_t alive;     /* of these */
 };
 
 /* Reads the process directories of the run with this number. */

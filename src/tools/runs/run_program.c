@@ -153,7 +153,7 @@ static _Noreturn void child_exec(const struct run_program *run, int to_parent)
 	_exit(RUN_NOT_FOUND);
 }
 
-static void signals_block(struct run_program *run)
+void run_program_prepare(struct run_program *run)
 {
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	const struct sigaction ignored = { .sa_handler = SIG_IGN };
@@ -226,7 +226,6 @@ int run_program_start(struct run_program *run)
 	int error;
 
 	(void)fflush(NULL);
-	signals_block(run);
 	run->signals_fd = signalfd(-1, &run->mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (run->signals_fd < 0 || !keeper_start(run)) {
 		error = errno;

@@ -45,6 +45,9 @@ struct run_program {
 	sigset_t mask;
 	int how; /* of the program: the status of waitpid() */
 };
+/* Keeps signals for the program from now on, so that one which comes before it has started ends
+ * nothing half-done.  Called before anything else. */
+void run_program_prepare(struct run_program *run);
 /* Starts the program.  Afterwards standard input and output are the program's alone.  Returns 0, or
  * the exit status after a report. */
 int run_program_start(struct run_program *run);

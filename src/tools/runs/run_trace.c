@@ -264,6 +264,7 @@ static bool path_absolute(struct run_trace *trace, const char *name)
 static bool old_remove(const char *path)
 {
 	int fd = directory_open(AT_FDCWD, path);
+	struct run_losses losses;
 	uint64_t waited;
 	char run[33];
 
@@ -272,6 +273,11 @@ static bool old_remove(const char *path)
 	else
 		run[0] = '\0';
 	ct_os_close(&fd);
+	run_losses_gather(run, &losses);
+	if (losses.alive > 0)
+		return trace_report(
+			path,
+			"a process of that run still writes to it, and it stays; choose another name with -o");
 	if (!trace_remove(path))
 		return false;
 	waited = run_losses_drop(run);

@@ -38,6 +38,7 @@ struct run_wanted {
 struct run_config {
 	char directory[PATH_MAX - 64]; /* private */
 	char path[PATH_MAX];           /* in it */
+	int lock;                      /* of the directory, until the tool ends */
 };
 /* Writes the file.  words: the program and its arguments, for mftrace.application.  Returns false
  * after a report; then nothing is left. */
