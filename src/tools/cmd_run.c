@@ -16,12 +16,14 @@
 #include "tools/traces/reading.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -34,6 +36,8 @@
 #include "tools/runs/run_trace.h"
 
 #define LIBRARY "libctrace-cobol.so"
+#define DESCRIPTORS 8u /* of a process with one traced thread: man/ctrace-cobol.7 lists them */
+#define FEW_DESCRIPTORS 24u
 
 #ifndef CT_LIBRARY_DIR
 #define CT_LIBRARY_DIR "/usr/local/lib"
@@ -139,10 +143,26 @@ static bool trace_open(struct verb *verb)
 	return is_good;
 }
 
+/* With fewer, some step in the middle would fail, and report something else. */
+static bool descriptors_suffice(const struct verb *verb)
+{
+	int fds[DESCRIPTORS], count = 0, error = 0;
+
+	while (count < (int)CT_COUNT(fds) &&
+	       (fds[count] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0)
+		count++;
+	error = errno;
+	for (int i = 0; i < count; i++)
+		(void)close(fds[i]);
+	return count == (int)CT_COUNT(fds) || run_report(verb->words[0], strerror(error));
+}
+
 /* Returns 0, or the exit status after a report. */
 static int verb_prepare(struct verb *verb)
 {
-	int exit_status = run_program_examine(verb->words[0], &verb->kind);
+	int exit_status = descriptors_suffice(verb)
+				  ? run_program_examine(verb->words[0], &verb->kind)
+				  : RUN_FAILED;
 
 	if (exit_status != 0)
 		return exit_status;
@@ -152,6 +172,21 @@ static int verb_prepare(struct verb *verb)
 		return 0;
 	run_trace_discard(&verb->trace);
 	return RUN_FAILED;
+}
+
+/* The program would report a missing file, and nobody would look for the reason here. */
+static void report_few_descriptors(const struct verb *verb)
+{
+	struct rlimit limit;
+	char what[160];
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= FEW_DESCRIPTORS)
+		return;
+	(void)snprintf(
+		what, sizeof what,
+		"tracing takes some %u of its %u descriptors (ulimit -n): it may be unable to open a file; raise the limit",
+		DESCRIPTORS, (unsigned)limit.rlim_cur);
+	(void)run_report(verb->words[0], what);
 }
 
 static int program_start(struct verb *verb)
@@ -169,6 +204,7 @@ static int program_start(struct verb *verb)
 		verb->program.follow_user = verb->follow;
 		verb->program.follow_fd = run_follow_fd(verb->follow);
 	}
+	report_few_descriptors(verb);
 	verb->started_ns = ct_clock_mono_ns();
 	exit_status = run_program_start(&verb->program);
 	if (exit_status == 0)

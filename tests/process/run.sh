@@ -310,5 +310,12 @@ failing() {
 	is $? $status && cmp alone.out run.out && has run.err 'NOWHERE' && has run.err 'in FAIL'
 }
 check 'a run-time error' failing
+few() { # LIMIT WANTED-STATUS
+	(ulimit -n "$1" && for fd in $(seq 3 "$1"); do eval "exec $fd>&-"; done; run "$2" ./shop)
+}
+check 'few descriptors: the program works' few 20 3
+check 'and what they are needed for is reported' has err './shop: tracing takes some 8 of its 20 descriptors (ulimit -n)'
+check 'too few: the program is not run' eval 'few 6 125 && has err "Too many open files" && is "$(<out)" ""'
+check 'and so with each number below that at which it can' eval 'for n in 7 8 9 10 11 12; do (few $n 125 || few $n 3) >/dev/null && { [ -s out ] || has err "Too many open files"; } || break; done; is $n 12'
 check 'nothing is left' empty
 end

@@ -202,6 +202,7 @@ static bool child_start(struct run_program *run)
 	int ends[2], error = 0;
 	ssize_t got;
 
+	run->child = -1;
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return false;
 	run->child = fork();
