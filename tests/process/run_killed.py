@@ -125,7 +125,7 @@ def processes_of_program():
 
 
 def one_round(what, delay):
-    for name in ('x.ctb', 'x.ctb.old'):
+    for name in ('x.ctb', 'x.ctb.old', *(os.path.join(TMP, left) for left in os.listdir(TMP))):
         shutil.rmtree(name, ignore_errors=True)
     subprocess.run(['ctrace', 'run', '--summary=never', '--records', '-o', 'x.ctb', './records'], capture_output=True, timeout=PATIENCE, check=False)
     before = records('x.ctb')[0]

@@ -622,6 +622,78 @@ static void refused_commit_leaves_the_old_generation(void **state)
 	assert_numbers("t.ctb_1", 0, 20);
 }
 
+/* ---- the directory of a run */
+
+static void mark_make(const char *directory, const char *run)
+{
+	char path[64];
+	FILE *file;
+
+	assert_int_equal(mkdir(directory, 0700), 0);
+	(void)snprintf(path, sizeof path, "%s/" CT_FILE_RUN_MARK, directory);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	fputs(run, file);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void write_ten(struct fixture *f, struct left *left)
+{
+	must(ct_emit_binfile.open(&f->context, &f->self));
+	must(write_numbered(f, &left->streams[0], 0, 10));
+}
+
+/* The next run has renamed the directory, and has another one with its name. */
+static void recovery_follows_the_directory_of_the_run(void **state)
+{
+	struct fixture *f = *state;
+	char here[256];
+	struct left left;
+
+	assert_non_null(getcwd(here, sizeof here));
+	mark_make("run.ctb", "0001");
+	(void)snprintf(f->properties, sizeof f->properties,
+		       "LOCATION=%s/run.ctb\nRUN=0001\nFILE=t.ctb\n", here);
+	left = die_after(f, write_ten);
+	assert_int_equal(rename("run.ctb", "run.ctb.old"), 0);
+	mark_make("run.ctb", "0002");
+	recover(f, &left);
+	assert_int_equal(write_numbered(f, &left.streams[0], 10, 10), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("run.ctb.old/t.ctb", 0, 20);
+	assert_int_equal(access("run.ctb/t.ctb", F_OK), -1);
+
+	/* Without it there is no place for the events. */
+	assert_int_equal(rename("run.ctb.old", "elsewhere"), 0);
+	f->place = left.place;
+	assert_int_not_equal(ct_emit_binfile.open(&f->context, &f->self), CTRACE_OK);
+	assert_int_equal(access("run.ctb/t.ctb", F_OK), -1);
+	assert_int_equal(access("t.ctb", F_OK), -1);
+}
+
+/* As when it is renamed after it was found. */
+static void directory_is_not_made_in_that_of_another_run(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_bin_directory *directory;
+	struct ct_trace_info info;
+
+	ct_bin_info_fill(&info, &f->context);
+	mark_make("run.ctb", "0002");
+	assert_int_not_equal(ct_bin_directory_create("run.ctb/t.ctb",
+						     &(const struct ct_bin_open_mode){
+							     .info = &info, .run = "0001" },
+						     &directory),
+			     CTRACE_OK);
+	assert_int_equal(access("run.ctb/t.ctb", F_OK), -1);
+	assert_int_equal(ct_bin_directory_create(
+				 "run.ctb/t.ctb",
+				 &(const struct ct_bin_open_mode){ .info = &info, .run = "0002" },
+				 &directory),
+			 CTRACE_OK);
+	ct_bin_directory_close(directory);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int test_bin_create(void)
@@ -646,6 +718,8 @@ int test_bin_create(void)
 		TEST(recovery_begins_no_generation),
 		TEST(new_generation_is_committed_before_its_first_event),
 		TEST(refused_commit_leaves_the_old_generation),
+		TEST(recovery_follows_the_directory_of_the_run),
+		TEST(directory_is_not_made_in_that_of_another_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
