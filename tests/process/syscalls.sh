@@ -22,54 +22,82 @@ END
 export MFTRACE_CONFIG=$PWD/cfg
 program=(./steps trace a 1 300 flush trace a 1 300 flush stats say alive)
 
-strace -f -qq -o strace.out "${program[@]}" >out 2>&1
-calls() { grep -cE "^[0-9]+ +$1\(" strace.out; }
+# Stops at the one call only, where strace and the kernel can do that.
+filter=()
+strace --seccomp-bpf -f -qq -o strace.out -e trace=openat ./steps say traced >out 2>err && filter=(--seccomp-bpf)
 
-# What is true whatever failed.
-whole() { # STATUS
-	local rings
-	[ "$1" = 0 ] && grep -qx alive said || { echo "status $1"; return 1; }
+# Keeps what a run left, for judge: its number is that of a directory.
+keep() { # NUMBER WHAT STATUS
+	mkdir "kept/$1"
 	# Without a ring's file in the run directory nobody can recover what the process could not write.
-	rings=$(find "$CTRACE_RUN_DIR" -path '*/[0-9]*/ring.*' 2>/dev/null | wc -l)
-	for _ in 1 2 3; do ctrace recover >recovered 2>&1 && break; done
-	grep kept recovered && return 1
-	: >viewed
-	[ ! -e x.ctb ] || babeltrace2 x.ctb >viewed 2>diagnostics
-	python3 - "$rings" <<'END'
-import re, sys
-said = open('said').read()
-emitted, delivered, pending, lost = map(int, re.search(r'emitted (\d+) delivered (\d+) pending (\d+) lost (\d+)', said).groups())
-assert emitted == delivered + pending + lost
-assert emitted in (0, 600) # 0: the configuration could not be read
-gone = lost if sys.argv[1] != '0' else lost + pending
-for path, pattern in (('x.log', r'^ (\d+) "step"$'), ('viewed', r'data1 = (\d+), data2_len = 4, data2 = "step"')):
+	find "$CTRACE_RUN_DIR" -path '*/[0-9]*/ring.*' >"kept/$1/rings" 2>/dev/null
+	for _ in 1 2 3; do ctrace recover >"kept/$1/recovered" 2>&1 && break; done
+	: >"kept/$1/viewed"
+	[ ! -e x.ctb ] || babeltrace2 x.ctb >"kept/$1/viewed" 2>"kept/$1/diagnostics"
+	[ ! -e x.log ] || mv x.log "kept/$1/"
+	mv said "kept/$1/"
+	echo "$2: status $3" >"kept/$1/what"
+}
+
+# What is true whatever failed, of all that is kept: one Python for all of them.
+judge() {
+	python3 - <<'END'
+import os, re
+
+def read(number, name):
+    with open(f'kept/{number}/{name}', errors='replace') as file:
+        return file.read()
+
+def judge(number):
+    said = read(number, 'said')
+    assert re.search(r': status 0$', read(number, 'what')) and re.search(r'^alive$', said, re.M)
+    assert 'kept' not in read(number, 'recovered'), read(number, 'recovered')
+    emitted, delivered, pending, lost = map(int, re.search(r'emitted (\d+) delivered (\d+) pending (\d+) lost (\d+)', said).groups())
+    assert emitted == delivered + pending + lost
+    assert emitted in (0, 600) # 0: the configuration could not be read
+    gone = lost if read(number, 'rings') else lost + pending
+    for name, pattern in (('x.log', r'^ (\d+) "step"$'), ('viewed', r'data1 = (\d+), data2_len = 4, data2 = "step"')):
+        try:
+            found = [int(digits) for digits in re.findall(pattern, read(number, name), re.M)]
+        except FileNotFoundError:
+            found = []
+        traced, at = list(range(1, 301)) * 2, 0
+        for one in found: # nothing twice, nothing out of order
+            at = traced.index(one, at) + 1
+        assert len(found) + gone >= emitted, (name, len(found), gone, emitted)
+
+bad = 0
+for number in sorted(os.listdir('kept'), key=int):
     try:
-        found = [int(number) for number in re.findall(pattern, open(path).read(), re.M)]
-    except FileNotFoundError:
-        found = []
-    traced, at = list(range(1, 301)) * 2, 0
-    for number in found: # nothing twice, nothing out of order
-        at = traced.index(number, at) + 1
-    assert len(found) + gone >= emitted, (path, len(found), gone, emitted)
+        judge(number)
+    except Exception as wrong:
+        bad += 1
+        print(read(number, 'what'), repr(wrong), read(number, 'said'), sep='\n')
+raise SystemExit(bad > 0)
 END
 }
 
+# Each call of each thread, once and from there on: strace counts a thread's calls.  The last turn is the one in which nothing fails.
 fail() { # CALL ERROR...
-	local call=$1 total error turn good=yes runs=0 status
+	local call=$1 error turn runs=0 forever is_met
 	shift
-	total=$(calls "$call")
+	rm -rf kept
+	mkdir kept
 	for error; do
-		for ((turn = 1; turn <= total + 1 && turn <= 40; turn++)); do
+		is_met=yes
+		for ((turn = 1; turn <= 40 && ${#is_met} > 0; turn++)); do
+			is_met=''
 			for forever in '' +; do
 				rm -rf x.* "$CTRACE_RUN_DIR"
-				timeout 60 strace -f -qq -o /dev/null -e inject="$call:error=$error:when=$turn$forever" "${program[@]}" >said 2>&1
-				status=$?
+				timeout 60 strace "${filter[@]}" -f -qq -o strace.out -e trace="$call" -e inject="$call:error=$error:when=$turn$forever" \
+					"${program[@]}" >said 2>&1
+				keep "$runs" "$call $error when=$turn$forever" $?
 				runs=$((runs + 1))
-				whole $status >why 2>&1 || { good=''; break 3; }
+				! grep -q '(INJECTED)$' strace.out || is_met=yes
 			done
 		done
 	done
-	check "$call fails ($*), $runs times" bash -c "[ -n '$good' ] || { echo '$call $error when=$turn$forever'; cat why said; false; }"
+	check "$call fails ($*), $runs times" judge
 }
 fail openat EMFILE EACCES
 fail pwrite64 ENOSPC EIO
