@@ -6,6 +6,7 @@ some GB of memory and disk.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import functools
 import glob
 import json
 import os
@@ -41,9 +42,14 @@ STEPS = bytes(13 * k & 255 for k in range(256))
 SHIFTS = [bytes(k + n & 255 for k in range(256)) for n in range(256)]
 
 
+@functools.lru_cache(256)  # there are no others
+def item_of_shift(shift):
+    return b''.join(STEPS.translate(SHIFTS[shift + block & 255]) for block in range(ITEM // 256))
+
+
 def item(index):
     """What large_subject.c has put there."""
-    return b''.join(STEPS.translate(SHIFTS[7 * index + block & 255]) for block in range(ITEM // 256))
+    return item_of_shift(7 * index & 255)
 
 
 class Room:
@@ -118,18 +124,22 @@ class Program:
 
 # ---- what came out
 
+MARKS = {b'n': b'\n', b'r': b'\r', b't': b'\t', b'"': b'"', b'\\': b'\\'}
+
+
+@functools.lru_cache(None)
+def unescape_one(escape):
+    if escape[1:2] == b'u':
+        return chr(int(escape[3:-1], 16)).encode()
+    if escape[1:2] == b'x':
+        return bytes([int(escape[2:], 16)])
+    return MARKS[escape[1:]]
+
+
+@functools.lru_cache(256)  # as many as items: most texts come often, and a comparison with one that is known costs little
 def unescape(text):
     """The bytes that a text item was made of."""
-    marks = {b'n': b'\n', b'r': b'\r', b't': b'\t', b'"': b'"', b'\\': b'\\'}
-
-    def one(match):
-        if match[1] is not None:
-            return chr(int(match[1], 16)).encode()
-        if match[2] is not None:
-            return bytes([int(match[2], 16)])
-        return marks[match[3]]
-
-    return re.sub(rb'\\(?:u\{([0-9A-F]+)\}|x([0-9A-Fa-f]{2})|(.))', one, text)
+    return re.sub(rb'\\(?:u\{[0-9A-F]+\}|x[0-9A-Fa-f]{2}|.)', lambda match: unescape_one(match[0]), text)
 
 
 def check_items(items, count):
@@ -148,7 +158,7 @@ def check_text(path, counts):
         if count == 1:
             assert words == b'4711', words
             continue
-        found = re.findall(rb'"((?:[^"\\]|\\.)*)"|([0-9A-F]+)(?= |$)', words)
+        found = re.findall(rb'"([^"\\]*(?:\\.[^"\\]*)*)"|([0-9A-F]+)(?= |$)', words)
         check_items([unescape(text) if text != b'' else bytes.fromhex(digits.decode()) for text, digits in found], count)
 
 
