@@ -53,7 +53,7 @@ def again(page):
 
 
 def stuck(page):
-    browser.PATIENCE = 15
+    page.patience = 0.5  # it never answers; the browser, which is asked then, has the usual time
     page.eval("(() => { for (;;); })()")
 
 
@@ -67,10 +67,8 @@ def main():
     no_answer()
     browser.with_browser(checks, again)
     tap.check("silent once: only the second attempt counts", checks.lines == ["ok 1 - second attempt"] or "SKIP" in checks.lines[0], checks.lines)
-    patience = browser.PATIENCE
     inner = use(stuck)
-    browser.PATIENCE = patience
-    tap.check("a page that is stuck is a failure", inner.failed == 1 or "SKIP" in inner.lines[0], inner.lines)
+    tap.check("a page that is stuck is a failure", inner.failed == 1 or "# SKIP the browser" in inner.lines[0], inner.lines)
     return tap.end()
 
 

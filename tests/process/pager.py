@@ -106,9 +106,9 @@ is_shown = threading.Event()
 
 
 def read_slowly():
-    """A little at a time until the line is seen, so that the work takes as long as that needs."""
+    """What a pipe holds at a time until the line is seen, so that the work takes as long as that needs."""
     with open('hold', 'rb', buffering=0) as pipe:
-        while pipe.read(1 << 20 if is_shown.is_set() else 4096):
+        while pipe.read(1 << 20 if is_shown.is_set() else 1 << 16):
             if not is_shown.is_set():
                 is_shown.wait(0.05)
 

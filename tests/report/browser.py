@@ -67,6 +67,8 @@ def with_browser(tap, work, make=None):
 class Browser:
     """Nothing is asked of it before start()."""
 
+    patience = None  # with a page, in seconds; None: PATIENCE
+
     def __init__(self, width=1440, height=900, scale=1):
         self.directory = tempfile.mkdtemp()
         to_read, self.to = os.pipe()
@@ -102,10 +104,11 @@ class Browser:
 
     # ---- the protocol
 
-    def read(self):
+    def read(self, patience=None):
+        patience = patience or PATIENCE
         while b"\0" not in self.buffer:
-            if not select.select([self.out], [], [], PATIENCE)[0]:
-                raise Silent(f"the browser did not answer for {PATIENCE} s")
+            if not select.select([self.out], [], [], patience)[0]:
+                raise Silent(f"the browser did not answer for {patience} s")
             piece = os.read(self.out, 1 << 20)
             if not piece:
                 raise Silent("the browser has gone")
@@ -134,9 +137,9 @@ class Browser:
         while data:
             data = data[os.write(self.to, data):]
 
-    def answer(self):
+    def answer(self, patience=None):
         while True:
-            answer = self.read()
+            answer = self.read(patience)
             if answer.get("id") == self.number:
                 return answer
             if "method" in answer:
@@ -145,14 +148,14 @@ class Browser:
     def call(self, method, **params):
         try:
             self.send(method, params, self.session)
-            answer = self.answer()
+            answer = self.answer(self.session and self.patience)
         except BrokenPipeError:
             raise Silent("the browser has gone") from None
         except Silent:
             if self.session:
                 self.send("Browser.getVersion", {}, None)
                 self.answer()  # or Silent
-                raise Stuck(f"the page did not answer for {PATIENCE} s: {method}") from None
+                raise Stuck(f"the page did not answer for {self.patience or PATIENCE} s: {method}") from None
             raise
         if "error" in answer:
             raise RuntimeError(f'{method}: {answer["error"]["message"]}')
