@@ -183,7 +183,7 @@ class Room:
         self.environment.update(HOME=self.path + '/home', CTRACE_RUN_DIR=self.path + '/run', TERM='vt100', NO_COLOR='1', PAGER='cat',
                                 LC_ALL='C.UTF-8', PATH=self.clone + '/build:' + os.environ['PATH'], LD_LIBRARY_PATH=BUILD,
                                 PKG_CONFIG_PATH=self.path, DPKG_STATUS=os.path.join(SOURCE, 'tests', 'docs', 'status.txt'))
-        self.seen, self.fd, self.shell = b'', None, None
+        self.seen, self.fd, self.shell = bytearray(), None, None
         self.start()
 
     def make_clone(self):
@@ -221,9 +221,11 @@ class Room:
             file.write(command + '\n')
         self.shell.stdin.write(f'. {script} </dev/null; printf "\\n=== end %d\\n" $?\n'.encode())
         self.shell.stdin.flush()
-        self.seen = b''
+        self.seen = bytearray()
+        end_mark, looked_at = re.compile(rb'\r\n=== end (\d+)\r\n'), 0
         end = time.monotonic() + PATIENCE
-        while not (found := re.search(rb'\r\n=== end (\d+)\r\n', self.seen)):
+        while not (found := end_mark.search(self.seen, looked_at)):
+            looked_at = max(len(self.seen) - 100, 0)  # the mark may have come in part
             if not select.select([self.fd], [], [], max(end - time.monotonic(), 0))[0]:
                 raise Trouble(f'it hangs: {command}: ' + self.seen.decode(errors='replace')[-500:])
             try:

@@ -30,6 +30,7 @@ import difflib
 import fcntl
 import glob
 import json
+import multiprocessing
 import os
 import pty
 import re
@@ -48,6 +49,7 @@ BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(SOURCE, 'build')
 DIRECTORY = os.path.join(SOURCE, 'tests', 'golden', 'operator')
 DOCUMENT = os.path.join(SOURCE, 'docs', 'operator.md')
 PATIENCE = 90  # seconds, only to stop what hangs
+TOGETHER = 4  # cases at a time
 EAST = datetime.timezone(datetime.timedelta(hours=5, minutes=30))  # a time that is shown in UTC by error does not pass
 PROMPT = re.compile(r'^((?:\[\d+ repl(?:y|ies) outstanding: [^]]*\] )?ctrace>) ?(.*)$')
 MESSAGE = re.compile(r'\b(?:ITT|IEE|CTR)\d{3}[AEIW]\b')
@@ -167,14 +169,13 @@ class Outputs:
         return line
 
 
-def render(data):
-    """The lines that a terminal shows: what is written over or erased is gone."""
-    lines, line, at = [], [], 0
-    for token in re.findall(r'\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|.', data, re.DOTALL):
-        if token == '\n':
-            lines.append(''.join(line).rstrip())
-            line, at = [], 0
-        elif token == '\r':
+PLAIN = re.compile('[^\x00\a\b\r\x1b]*')
+
+
+def render_line(data):
+    line, at = [], 0
+    for token in re.findall(r'\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|.', data):
+        if token == '\r':
             at = 0
         elif token == '\b':
             at = max(at - 1, 0)
@@ -188,7 +189,13 @@ def render(data):
             line += ' ' * (at + 1 - len(line))
             line[at] = token
             at += 1
-    return lines, ''.join(line)
+    return ''.join(line)
+
+
+def render(data):
+    """The lines that a terminal shows: what is written over or erased is gone."""
+    lines = [line if PLAIN.fullmatch(line) else render_line(line) for line in data.split('\n')]
+    return [line.rstrip() for line in lines[:-1]], lines[-1]
 
 
 # ------------------------------------------------------------------------------------------------------------
@@ -524,11 +531,20 @@ def main():
     cases = [name for name in arguments if not name.startswith('-')]
     paths = sorted(glob.glob(os.path.join(DIRECTORY, '*.txt')))
     report = Report()
-    for path in paths:
-        name = os.path.basename(path)[:-len('.txt')]
-        lacks = [command for command in re.findall(r'^# needs (\S+)$', read(path), re.MULTILINE) if shutil.which(command) is None]
-        if not cases or name in cases:
-            report.check(f'{name} # SKIP no {lacks[0]}' if lacks else name, [] if lacks else check_case(path, accepts))
+    # Most of a case is waiting, for processes that stand still.
+    with multiprocessing.get_context('fork').Pool(TOGETHER) as pool:
+        replays = []
+        for path in paths:
+            name = os.path.basename(path)[:-len('.txt')]
+            lacks = [command for command in re.findall(r'^# needs (\S+)$', read(path), re.MULTILINE) if shutil.which(command) is None]
+            if lacks and (not cases or name in cases):
+                replays.append((f'{name} # SKIP no {lacks[0]}', None))
+            elif not cases or name in cases:
+                replays.append((name, pool.apply_async(check_case, (path, accepts))))
+        for name, came in replays:
+            report.check(name, came.get() if came else [])
+        pool.close()
+        pool.join()
     if cases:
         return report.end()
     known = messages()
