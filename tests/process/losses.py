@@ -39,11 +39,12 @@ class Storm(Room):
         viewed = [0, 0]
         for trace in traces:
             count = json.loads(self.tool('stats', '--json', trace, check=False).stdout or '{"count": 0, "lost": 0}')
-            said = re.findall(r'ctrace show: (\d+) events? w(?:as|ere) discarded before being written', self.show(trace, check=False).stderr)
+            shown = self.tool('show', '--format=$(EVENT)', trace, check=False)
+            said = re.findall(r'ctrace show: (\d+) events? w(?:as|ere) discarded before being written', shown.stderr)
             assert sum(map(int, said)) == count['lost'], (trace, said, count)
-            done = subprocess.run(['babeltrace2', trace], capture_output=True, text=True, check=True, timeout=PATIENCE)
-            told = sum(int(number) for number in re.findall(r'discarded (\d+) event', done.stderr))
-            assert (done.stdout.count('\n'), told) == (count['count'], count['lost']), (trace, told, count)
+            done = subprocess.run(['babeltrace2', trace], capture_output=True, check=True, timeout=PATIENCE)
+            told = sum(int(number) for number in re.findall(rb'discarded (\d+) event', done.stderr))
+            assert (done.stdout.count(b'\n'), told) == (count['count'], count['lost']), (trace, told, count)
             viewed[0] += count['count']
             viewed[1] += count['lost']
         return viewed
