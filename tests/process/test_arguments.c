@@ -183,6 +183,7 @@ static void names_without_an_end(void)
 
 static void nothing_there(void)
 {
+	cbl_x4_comp5_t *right;
 	const cobuns8_t *name;
 	void *group;
 
@@ -206,9 +207,20 @@ static void nothing_there(void)
 	REQUIRE(CBL_CTF_TRACER_NOTIFY(0, NULL) == CTF_RET_FAILURE);
 	REQUIRE(CBL_CTF_TRACE_NOTIFY(1, NULL) == CTF_RET_FAILURE);
 	REQUIRE(cobctf_tracer_notify(2, NULL) == CTF_RET_FAILURE);
-	for (uint32_t handle = 0x40000000; handle != 0; handle += 0x10000001)
-		REQUIRE(handle < 0x7FFFFFFF || CBL_CTF_TRACE(0, (void *)number(handle), group) ==
-						       CTF_RET_INVALID_TRACE_HANDLE);
+	/* Handles that are none: a sample of them, in which each bit of a number comes and goes. */
+	for (uint64_t handle = 0x7FFFFFFF; handle <= UINT32_MAX;
+	     handle += getenv("CTRACE_TEST_LONG") != NULL ? 1 : 257)
+		REQUIRE(CBL_CTF_TRACE(0, (void *)number((uint32_t)handle), group) ==
+			CTF_RET_INVALID_TRACE_HANDLE);
+	REQUIRE(CBL_CTF_TRACE(0, (void *)number(UINT32_MAX), group) ==
+		CTF_RET_INVALID_TRACE_HANDLE);
+	/* A right one with a bit of it wrong; other bits may give another component's. */
+	right = number(0);
+	REQUIRE(CBL_CTF_TRACER_GET(BY_NAME, name, right) == CTF_RET_SUCCESS);
+	for (uint32_t handle = number_at(right), bit = 0; bit < 32; bit++)
+		REQUIRE((bit >= 8 && bit < 16) ||
+			CBL_CTF_TRACE(0, (void *)number(handle ^ 1u << bit), group) ==
+				CTF_RET_INVALID_TRACE_HANDLE);
 }
 
 static void lengths_types_and_counts(void)
