@@ -457,6 +457,7 @@ static void file_add(struct ct_run_page *page, const struct ct_read_event *event
 		return;
 	row = &page->files.rows[number];
 	row->count++;
+	row->is_asked |= event->traced.level < CTRACE_ERROR;
 	switch (event->traced.event_id) {
 	case 1003: /* READ */
 	case 1004: /* READNEXT */

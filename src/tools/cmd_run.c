@@ -196,11 +196,15 @@ static void report_untraced(const struct verb *verb)
 			"nothing of a COBOL run time was traced: the program does not need libcob.so. It is no COBOL program, has libcob"
 			" linked statically (link it anew, with -lcob), or loads libcob with dlopen (load " LIBRARY
 			" before it)");
+	else if (run_wanted_level(&verb->wanted) > CTRACE_INFO)
+		(void)run_report(
+			verb->words[0],
+			"nothing was traced: this --level has only warnings and errors, and there was none");
 	else if (verb->kind.is_elf)
 		(void)run_report(
 			verb->words[0],
 			"nothing of the COBOL run time was traced, although the program needs libcob.so: it ended before the run time"
-			" began, or --level or --config keep everything out (ctrace doctor looks at a program)");
+			" began (ctrace doctor looks at a program)");
 	else
 		(void)run_report(
 			verb->words[0],
@@ -230,13 +234,34 @@ static void subject_add(const struct verb *verb, uint64_t ran_ns, struct ct_buf 
 	ct_run_page_add_time(out, ran_ns);
 }
 
+/* Why the tables of the page have no rows of what was not asked for. */
+struct untraced {
+	char texts[RUN_PARTS][RUN_UNTRACED_SIZE];
+};
+
+static struct ct_run_page_untraced untraced_find(const struct run_wanted *wanted,
+						 struct untraced *out)
+{
+	const char *why[RUN_PARTS];
+
+	for (unsigned i = 0; i < RUN_PARTS; i++)
+		why[i] = run_wanted_untraced(wanted, (enum run_part)i, out->texts[i]);
+	return (struct ct_run_page_untraced){ .programs = why[RUN_PROGRAMS],
+					      .paragraphs = why[RUN_PARAGRAPHS],
+					      .files = why[RUN_FILES],
+					      .records = run_wanted_level(wanted) > CTRACE_DEBUG };
+}
+
 static void page_print(const struct verb *verb, const struct reading *reading,
 		       struct ct_run_page *page, uint64_t ran_ns)
 {
+	struct untraced untraced;
 	struct ct_run_page_options options = {
 		.width = terminal_width(),
 		.trace = verb->output,
 		.report = verb->report,
+		.files = verb->wanted.file_names,
+		.untraced = untraced_find(&verb->wanted, &untraced),
 		.lost = ct_reader_totals(reading->reader)->discarded
 	};
 	struct ct_buf subject, text;

@@ -252,6 +252,17 @@ traced() { # OPTION...: the events, by name
 }
 check 'calls alone' eval 'traced --calls && has shown ENTRY && lacks shown PARAGRAPH && lacks shown READNEXT'
 check 'with errors of files' has shown 'OPEN ERROR select="MISSING"'
+page() { # OPTION...: the page
+	run 3 --summary=always -o some "$@" ./shop
+}
+check 'its page says what was not traced, and which option traces it' eval 'page --calls && has err "Paragraphs were not traced: add --paragraphs." && has err "Files were not traced: add --files." && has err "OPEN of MISSING: status 35" && lacks err "No paragraph"'
+check 'and of paragraphs' eval 'page --paragraphs && has err "Programs were not traced: add --calls." && has err WRITE-ONE'
+check 'and of a level' eval 'page --level=info && has err "Paragraphs were not traced: their level is debug, which --level excludes." && grep -qE "^CUSTOMER +- +- +- " err'
+check 'and of a level that leaves only errors' eval 'page --level=warn && has err "Programs were not traced: their level is info, which --level excludes." && has err "Files were not traced" && has err "OPEN of MISSING"'
+check 'and of both' eval 'page --calls --level=info && has err "Paragraphs were not traced: add --paragraphs and --level=debug."'
+check 'its page has one file, and the errors of all' eval 'page --files=customer && grep -qE "^CUSTOMER +101 " err && ! grep -qE "^MISSING " err && has err "OPEN of MISSING: status 35"'
+check 'its page of one that failed' eval 'page --files=nosuch,missing && grep -qE "^MISSING " err && ! grep -qE "^CUSTOMER " err'
+check 'its page of none' eval 'page --files=nosuch && has err "None of the files that --files names was opened."'
 check 'files alone' eval 'traced --files && has shown READNEXT && lacks shown ENTRY'
 check 'one file' eval 'traced --files=missing && has shown "OPEN ERROR" && lacks shown CUSTOMER'
 check 'paragraphs alone' eval 'traced --paragraphs && has shown PARAGRAPH && lacks shown ENTRY'
@@ -285,6 +296,8 @@ check 'a file for another program is left out' eval 'run 3 --config user.cfg ./s
 sed -i 's/(shop)/shop/' user.cfg
 check 'a file of the user'\''s goes before' eval 'run 3 --config user.cfg ./shop && ctrace show shop.ctb >shown && has shown EXCEPTION && has shown ENTRY && has shown DISPLAY'
 check 'also by the environment' eval 'MFTRACE_CONFIG=user.cfg run 3 ./shop && ctrace show shop.ctb >shown && has shown EXCEPTION && [ ! -e elsewhere.ctb ]'
+printf '%s\n' 'mftrace.dest.mf.rts = (textfile)' "mftrace.emitter.textfile#file = $PWD/other.log" >other.cfg
+check 'other destinations do not take events from the trace' eval 'run 3 --config other.cfg ./shop && ctrace show shop.ctb >shown && has shown ENTRY && has other.log " mf.rts 6 "'
 check 'one that is missing' eval 'run 125 --config nosuch.cfg ./shop && has err "nosuch.cfg: No such file" && [ ! -e nosuch.cfg ]'
 check 'the program finds the libraries that it had' eval 'LD_PRELOAD=libSegFault-none.so:$CTRACE_BUILD/libctrace.so.1 ctrace run --summary=never bash -c "echo \$LD_PRELOAD" 2>/dev/null >out; has out "libctrace-cobol.so:libSegFault-none.so"'
 

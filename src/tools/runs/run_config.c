@@ -159,9 +159,7 @@ static const char *level_of_errors(const char *level)
 static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 {
 	const char *level = wanted->level != NULL ? wanted->level : "debug";
-	bool by_default =
-		!wanted->files && !wanted->calls && !wanted->paragraphs && !wanted->statements;
-	bool calls = by_default || wanted->calls;
+	bool calls = run_wants(wanted, RUN_PROGRAMS);
 
 	ct_buf_add_format(out, "mftrace.level.mf.rts = %s\n", level);
 	/* `all` of the user's file would add what the options leave out. */
@@ -170,9 +168,9 @@ static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 	property_add(out, "mf.rts#pgm", calls);
 	property_add(out, "mf.rts#pgmsearch", calls);
 	property_add(out, "mf.rts#pgmload", calls);
-	property_add(out, "mf.rts#paragraphs", by_default || wanted->paragraphs);
+	property_add(out, "mf.rts#paragraphs", run_wants(wanted, RUN_PARAGRAPHS));
 	property_add(out, "mf.rts#statements", wanted->statements);
-	if (by_default || wanted->files) {
+	if (run_wants(wanted, RUN_FILES)) {
 		ct_buf_add_format(out, "mftrace.level.mf.mffh.xfh = %s\n", level);
 		files_add(out, wanted->file_names);
 	} else {
@@ -186,7 +184,12 @@ static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 
 static void trace_add(struct ct_buf *out, const struct run_trace *trace)
 {
+	static const char *const components[] = { "mf.rts", "mf.rts.io", "mf.mffh.xfh" };
+
 	ct_buf_add_text(out, "mftrace.dest = binfile\n");
+	/* A component that the user's file gives other destinations has the trace besides. */
+	for (size_t i = 0; i < CT_COUNT(components); i++)
+		ct_buf_add_format(out, "mftrace.dest.%s = binfile\n", components[i]);
 	ct_buf_add_format(out, "mftrace.emitter.binfile#location = %s\n", trace->path);
 	ct_buf_add_text(out, "mftrace.emitter.binfile#file = $(APPNAME).$(PID).ctb\n"
 			     "mftrace.emitter.binfile#maxgeneration = 1\n"
