@@ -7,6 +7,7 @@
  *     runs/run_config.c   the configuration of the run
  *     runs/run_program.c  the run: streams, signals and exit status are the program's
  *     runs/run_follow.c   --tail
+ *     runs/run_processes.c  what the program has left running
  *     print/run_page.c  the page
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -29,6 +30,7 @@
 #include "operator/recovery_sweep.h"
 #include "print/run_page.h"
 #include "tools/runs/run_follow.h"
+#include "tools/runs/run_processes.h"
 #include "tools/runs/run_program.h"
 #include "tools/runs/run_trace.h"
 
@@ -336,23 +338,64 @@ static void report_full_disk(const struct verb *verb)
 			" lists them, and ctrace recover delivers them when there is room");
 }
 
+static void report_running(const struct verb *verb, const struct run_process *process)
+{
+	char what[PATH_MAX];
+	char name[64];
+
+	(void)snprintf(name, sizeof name, "process %" PRIu32 " (%s)", process->pid, process->name);
+	if (process->is_traced)
+		(void)snprintf(
+			what, sizeof what,
+			"it still runs and traces into %s; the page has what was there so far",
+			verb->trace.shown);
+	else
+		(void)snprintf(
+			what, sizeof what,
+			"it still runs; a COBOL program that it starts from now on is not traced");
+	(void)run_report(name, what);
+}
+
+/* Processes that the program has left in the background.  Returns whether one still traces. */
+static bool report_background(const struct verb *verb, size_t *out_count)
+{
+	struct run_process processes[RUN_PROCESSES_MOST];
+	size_t count = run_processes_find(verb->config.path, processes);
+	bool is_traced = false;
+
+	*out_count = count;
+	for (size_t i = 0; i < count && i < RUN_PROCESSES_MOST; i++) {
+		is_traced |= processes[i].is_traced;
+		if (verb->summary != SUMMARY_NEVER)
+			report_running(verb, &processes[i]);
+	}
+	if (count > RUN_PROCESSES_MOST && verb->summary != SUMMARY_NEVER)
+		fprintf(stderr, "ctrace run: %zu more processes still run\n",
+			count - RUN_PROCESSES_MOST);
+	return is_traced;
+}
+
 static void verb_conclude(struct verb *verb)
 {
 	uint64_t ran_ns = ct_clock_mono_ns() - verb->started_ns;
 	uint64_t traced = 0;
+	size_t running;
+	bool is_traced;
 
 	if (verb->follow != NULL)
 		run_follow_end(verb->follow);
+	is_traced = report_background(verb, &running);
 	/* A process that was killed has left its last events in its rings. */
 	ct_recovery_on_the_way("ctrace run");
 	report_full_disk(verb);
 	report_make(verb);
 	if (run_trace_has_some(&verb->trace))
 		traced = trace_read(verb, ran_ns);
-	if (traced == 0 && verb->summary != SUMMARY_NEVER)
+	if (traced == 0 && running == 0 && verb->summary != SUMMARY_NEVER)
 		report_untraced(verb);
 	run_follow_close(verb->follow);
-	run_trace_discard(&verb->trace);
+	if (!is_traced)
+		run_trace_discard(&verb->trace);
 }
 
 /* -----------------------------------------------------------------------------------------------

@@ -309,6 +309,39 @@ PROGRAM
 chmod +x both.sh
 check 'all programs of a script have one trace' eval 'run 0 ./both.sh && is "$(ls both.sh.ctb | wc -l)" 2'
 check 'a module' eval 'run 0 cobcrun PRICE; ctrace show cobcrun.ctb >shown; has shown "program=\"PRICE\""'
+cat >slow.cob <<'COBOL'
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SLOW.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT GO-ON ASSIGN TO "go-on"
+               ORGANIZATION IS LINE SEQUENTIAL.
+       DATA DIVISION.
+       FILE SECTION.
+       FD GO-ON.
+       01 GO-REC PIC X(80).
+       PROCEDURE DIVISION.
+       BEGIN-IT.
+           OPEN INPUT GO-ON.
+           CLOSE GO-ON.
+COBOL
+cobc -x slow.cob && mkfifo go-on
+printf '#!/bin/bash\n./slow & for i in {1..500}; do ls -d background.sh.ctb/slow.* 2>/dev/null && break; sleep 0.02; done; echo $! >background.pid; exit 4\n' >background.sh
+printf '#!/bin/bash\nread -r < go-on & echo $! >background.pid; exit 4\n' >waiting.sh
+chmod +x background.sh waiting.sh
+background() {
+	run 4 --summary=always ./background.sh
+	is "$(head -1 err)" "ctrace run: process $(<background.pid) (slow): it still runs and traces into background.sh.ctb; the page has what was there so far" &&
+		has err 'SLOW' && echo go >go-on && await eval 'ctrace show background.sh.ctb | grep ENVEXIT'
+}
+check 'a program in the background traces on, and its process is reported' background
+waiting() {
+	run 4 ./waiting.sh
+	is "$(<err)" "ctrace run: process $(<background.pid) (waiting.sh): it still runs; a COBOL program that it starts from now on is not traced" &&
+		[ ! -e waiting.sh.ctb ] && echo go >go-on
+}
+check 'so is another process, in place of a reason why nothing was traced' waiting
 cat >fail.cob <<'COBOL'
        IDENTIFICATION DIVISION.
        PROGRAM-ID. FAIL.
