@@ -153,6 +153,9 @@ static void rows_and_width(void **state)
 	assert_non_null(strstr(ct_buf_text(&text), "  23 x 2  two\n(1 more)\n"));
 	assert_non_null(strstr(ct_buf_text(&text), "x/last\n"));
 	assert_non_null(strstr(ct_buf_text(&text), "00      ...x"));
+	assert_null(strstr(ct_buf_text(&text), path));
+	assert_non_null(strstr(printed(&(struct ct_run_page_options){ .trace = "t" }), path));
+	(void)printed(&(struct ct_run_page_options){ .trace = "t", .width = 60, .rows = 2 });
 	for (const char *line = ct_buf_text(&text); *line != '\0'; line += strcspn(line, "\n") + 1)
 		if (strncmp(line, "No ", 3) != 0)
 			assert_true(strcspn(line, "\n") <= 60);
