@@ -22,6 +22,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -108,11 +109,15 @@ static bool library_find(struct verb *verb)
 static bool report_is_possible(const struct verb *verb)
 {
 	const char *slash;
+	struct stat info;
 	char *directory;
 	bool is_good;
 
 	if (verb->report == NULL)
 		return true;
+	if (stat(verb->report, &info) == 0 && S_ISDIR(info.st_mode))
+		return run_report(verb->report,
+				  "it is a directory; name a file in it for the report");
 	slash = strrchr(verb->report, '/');
 	directory = slash == NULL ? strdup(".")
 				  : strndup(verb->report, (size_t)(slash - verb->report + 1));
@@ -147,22 +152,31 @@ static int verb_prepare(struct verb *verb)
 
 	if (exit_status != 0)
 		return exit_status;
-	if (!library_find(verb) || !report_is_possible(verb) || !trace_open(verb))
+	if (!library_find(verb) || !report_is_possible(verb) ||
+	    !run_config_read(&verb->config, &verb->wanted, verb->words))
 		return RUN_FAILED;
-	if (run_config_write(&verb->config, &verb->wanted, &verb->trace, verb->words))
-		return 0;
+	return 0;
+}
+
+/* Makes what the end of the run removes. */
+static bool files_make(struct verb *verb)
+{
+	if (!trace_open(verb))
+		return false;
+	if (run_config_write(&verb->config, &verb->wanted, &verb->trace))
+		return true;
 	run_trace_discard(&verb->trace);
-	return RUN_FAILED;
+	return false;
 }
 
 static int program_start(struct verb *verb)
 {
 	int exit_status;
 
-	verb->program = (struct run_program){ .words = verb->words,
-					      .preload = verb->library,
-					      .config = verb->config.path,
-					      .directory = verb->config.directory };
+	verb->program.words = verb->words;
+	verb->program.preload = verb->library;
+	verb->program.config = verb->config.path;
+	verb->program.directory = verb->config.directory;
 	if (verb->tails)
 		verb->follow = run_follow_open(verb->config.path);
 	if (verb->follow != NULL) {
@@ -411,6 +425,14 @@ static void refuse_pid(const struct argp_state *state)
 		" and levels of none: then operators switch tracing on in the running program, with ctrace level, ctrace prop and TRACE CT");
 }
 
+/* A name that is empty, as of a variable that is not set in a script. */
+static const char *parse_name(const char *name, const char *option, const struct argp_state *state)
+{
+	if (name[0] == '\0')
+		argp_error(state, "%s has an empty name", option);
+	return name;
+}
+
 static void parse_level(struct verb *verb, char *word, const struct argp_state *state)
 {
 	uint32_t level;
@@ -448,7 +470,7 @@ static void parse_report(struct verb *verb, const char *name, const struct argp_
 {
 	if (strcmp(name, "-") == 0)
 		argp_error(state, "standard output is the program's: name a file for the report");
-	verb->report = name;
+	verb->report = parse_name(name, "--report", state);
 }
 
 static error_t parse_run(int key, char *argument, struct argp_state *state)
@@ -481,7 +503,7 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 		parse_report(verb, argument, state);
 		return 0;
 	case OPTION_CONFIG:
-		verb->wanted.user_config = argument;
+		verb->wanted.user_config = parse_name(argument, "--config", state);
 		return 0;
 	case OPTION_TAIL:
 		verb->tails = true;
@@ -490,7 +512,7 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 		parse_summary(verb, argument, state);
 		return 0;
 	case 'o':
-		verb->output = argument;
+		verb->output = parse_name(argument, "-o", state);
 		return 0;
 	case 'p':
 		refuse_pid(state);
@@ -554,10 +576,14 @@ int cmd_run(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &verb) != 0)
 		return CMD_USAGE;
 	exit_status = verb_prepare(&verb);
-	if (exit_status == 0)
-		exit_status = program_start(&verb);
 	if (exit_status != 0)
 		return exit_status;
+	run_program_hold(&verb.program);
+	exit_status = files_make(&verb) ? program_start(&verb) : RUN_FAILED;
+	if (exit_status != 0) {
+		run_program_release(&verb.program);
+		return exit_status;
+	}
 	run_program_wait(&verb.program);
 	verb_conclude(&verb);
 	return run_program_end(&verb.program);

@@ -91,8 +91,8 @@ check 'a descriptor that is closed stays so' closed
 # ---- signals
 cat >signals.sh <<'PROGRAM'
 #!/bin/bash
-for name in INT TERM HUP QUIT; do trap "echo got $name" $name; done
-trap 'exit 9' USR1
+for name in INT TERM HUP QUIT USR1; do trap "echo got $name" $name; done
+trap 'exit 9' USR2
 echo ready $$
 while :; do read -rt 0.05 <> <(:); done
 PROGRAM
@@ -103,7 +103,7 @@ sent() { # a job has a process group of its own
 	local tool=$! name child
 	await has signals ready
 	child=$(sed -n 's/ready //p' signals)
-	for name in INT TERM HUP QUIT; do
+	for name in INT TERM HUP QUIT USR1; do
 		kill -"$name" $tool
 		await has signals "got $name"
 		kill -"$name" -- -$tool
@@ -112,13 +112,13 @@ sent() { # a job has a process group of its own
 	kill -STOP -- -$tool
 	await eval 'jobs %% | grep -q Stopped'
 	kill -CONT -- -$tool
-	kill -USR1 "$child"
+	kill -USR2 "$child"
 	wait $tool
 	is $? 9
 }
 sent >sent.out 2>&1
 check 'each signal reaches the program once, alone or with its group; job control works' eval "is $? 0 || { cat sent.out; false; }"
-check 'no signal came twice' is "$(grep -c got signals)" 8
+check 'no signal came twice' is "$(grep -c got signals)" 10
 set +m
 check 'nothing of it is left' empty
 died() {
@@ -136,9 +136,36 @@ killed() {
 	kill -KILL $tool
 	wait $tool
 	await empty
-	kill -USR1 "$child"
+	kill -USR2 "$child"
 }
 check 'the configuration goes with a tool that is killed' killed 2>/dev/null
+limited() { # under a limit of no byte for a file
+	(ulimit -f 0; exec ctrace run --report x.html ./any.sh 2>&1 </dev/null) | cat >err
+	is "${PIPESTATUS[0]}" 125 && has err "ctrace run: $TMPDIR: the configuration of the run cannot be written there: File too large; set TMPDIR" && [ ! -e any.sh.ctb ]
+}
+check 'a file size limit is reported, not deadly' limited
+check 'and leaves nothing' empty
+dispositions() {
+	grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status >alone.out
+	ctrace run --summary=never grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status >run.out
+	cmp alone.out run.out
+}
+check 'the program has the dispositions and the mask that the tool was given' dispositions
+check 'also those that are not the usual ones' eval '(trap "" XFSZ PIPE USR1 HUP; dispositions)'
+early() { # a signal between the files and the program
+	strace -qq -o strace.out -e trace=mkdir -e inject=mkdir:delay_exit=300000 ctrace run --summary=never bash -c 'sleep 60' 2>/dev/null &
+	local tool=$!
+	await eval '[ -d bash.ctb ]'
+	kill -TERM "$(pgrep -P $tool -x ctrace)"
+	wait $tool
+	is $? 143 && [ ! -e bash.ctb ]
+}
+if command -v strace >/dev/null && strace -qq -e inject=mkdir:delay_exit=1 true 2>/dev/null; then
+	check 'a signal before the program starts ends it' early
+	check 'and leaves nothing' empty
+else
+	skip 'a signal before the program starts' 'no strace'
+fi
 # A reader sees the end of the output when the program closes it, not when it ends.
 check 'the output is the program'\''s alone' is "$(timeout 60 bash -c '{ ctrace run --summary=never bash -c "echo x; exec >&-; read -r < go" 2>/dev/null & } | cat; echo end; : >go' 2>&1 & mkfifo go; wait)" $'x\nend'
 
@@ -244,6 +271,11 @@ touch good.old/note
 check 'files that belong to no trace stay' eval 'run 125 -o good ./shop && has err "it has files that belong to no trace" && [ -f good.old/note ]'
 check 'a trace needs a directory' run 125 -o nowhere/trace ./shop
 check 'a name that a configuration cannot have' run 125 -o "a\$b" ./shop
+check 'a report in the place of a directory' eval 'run 125 --report mine ./shop && has err "mine: it is a directory; name a file in it" && is "$(<out)" ""'
+check 'an empty name of the trace' eval 'run 2 -o "" ./shop && has err "-o has an empty name"'
+check 'of the report' eval 'run 2 --report= ./shop && has err "--report has an empty name"'
+check 'of the configuration' eval 'run 2 --config= ./shop && has err "--config has an empty name"'
+check 'no directory for the configuration' eval 'TMPDIR=$PWD/nowhere run 125 ./shop && has err "$PWD/nowhere: the configuration of the run cannot be written there: No such file or directory; set TMPDIR"'
 check 'the report cannot be written' eval 'run 125 --report nowhere/x.html ./shop && has err "nowhere/x.html: No such file"'
 
 # ---- options
@@ -333,7 +365,7 @@ chmod +x background.sh waiting.sh
 background() {
 	run 4 --summary=always ./background.sh
 	is "$(head -1 err)" "ctrace run: process $(<background.pid) (slow): it still runs and traces into background.sh.ctb; the page has what was there so far" &&
-		has err 'SLOW' && echo go >go-on && await eval 'ctrace show background.sh.ctb | grep ENVEXIT'
+		echo go >go-on && await eval 'ctrace show background.sh.ctb | grep ENVEXIT'
 }
 check 'a program in the background traces on, and its process is reported' background
 waiting() {

@@ -34,6 +34,17 @@ static bool config_report(const char *path, const char *what)
 	return false;
 }
 
+static bool config_report_unwritten(int error)
+{
+	char what[256];
+
+	(void)snprintf(
+		what, sizeof what,
+		"the configuration of the run cannot be written there: %s; set TMPDIR to another directory",
+		strerror(error));
+	return config_report(ct_temporary_directory("/tmp"), what);
+}
+
 /* -----------------------------------------------------------------------------------------------
  * The user's file
  */
@@ -200,6 +211,20 @@ static void trace_add(struct ct_buf *out, const struct run_trace *trace)
  * Writing it
  */
 
+/* A full disk takes some of the bytes first. */
+static bool file_write_all(int fd, const char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t written = TEMP_FAILURE_RETRY(write(fd, data, size));
+
+		if (written < 0)
+			return false;
+		data += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
 static bool file_write(struct run_config *config, struct ct_buf *text)
 {
 	const char *directory = ct_temporary_directory("/tmp");
@@ -208,6 +233,7 @@ static bool file_write(struct run_config *config, struct ct_buf *text)
 				directory);
 	bool is_written;
 	char *whole;
+	int error;
 
 	if (size < 0 || (size_t)size >= sizeof config->directory) {
 		errno = ENAMETOOLONG;
@@ -222,33 +248,38 @@ static bool file_write(struct run_config *config, struct ct_buf *text)
 	free(whole);
 	(void)snprintf(config->path, sizeof config->path, "%s/mftrace.cfg", config->directory);
 	fd = open(config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	is_written = fd >= 0 && write(fd, text->data, text->size) == (ssize_t)text->size;
+	is_written = fd >= 0 && file_write_all(fd, text->data, text->size);
+	error = errno;
 	ct_os_close(&fd);
 	if (is_written)
 		return true;
 	(void)unlink(config->path);
 	(void)rmdir(config->directory);
+	errno = error;
+	return false;
+}
+
+bool run_config_read(struct run_config *config, const struct run_wanted *wanted, char **words)
+{
+	ct_buf_init(&config->text);
+	defaults_add(&config->text);
+	if (user_add(&config->text, wanted, words))
+		return true;
+	ct_buf_fini(&config->text);
 	return false;
 }
 
 bool run_config_write(struct run_config *config, const struct run_wanted *wanted,
-		      const struct run_trace *trace, char **words)
+		      const struct run_trace *trace)
 {
-	struct ct_buf text;
 	bool is_written;
 
-	ct_buf_init(&text);
-	defaults_add(&text);
-	if (!user_add(&text, wanted, words)) {
-		ct_buf_fini(&text);
-		return false;
-	}
-	options_add(&text, wanted);
-	trace_add(&text, trace);
-	errno = ENOMEM;
-	is_written = !text.failed && file_write(config, &text);
-	if (!is_written)
-		(void)config_report(NULL, strerror(errno));
-	ct_buf_fini(&text);
+	options_add(&config->text, wanted);
+	trace_add(&config->text, trace);
+	if (config->text.failed)
+		is_written = config_report(NULL, strerror(ENOMEM));
+	else
+		is_written = file_write(config, &config->text) || config_report_unwritten(errno);
+	ct_buf_fini(&config->text);
 	return is_written;
 }

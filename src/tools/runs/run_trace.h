@@ -46,12 +46,15 @@ const char *run_wanted_untraced(const struct run_wanted *wanted, enum run_part p
 
 /* ---- run_config.c: the configuration that the programs of the run read. */
 struct run_config {
+	struct ct_buf text;            /* the user's part */
 	char directory[PATH_MAX - 64]; /* private */
 	char path[PATH_MAX];           /* in it */
 };
-/* Writes the file.  words: the program and its arguments, for mftrace.application.  Returns false
- * after a report; then nothing is left. */
+/* Reads the user's file.  words: the program and its arguments, for mftrace.application.  Returns
+ * false after a report. */
+bool run_config_read(struct run_config *config, const struct run_wanted *wanted, char **words);
+/* Writes the file.  Returns false after a report; then nothing is left. */
 bool run_config_write(struct run_config *config, const struct run_wanted *wanted,
-		      const struct run_trace *trace, char **words);
+		      const struct run_trace *trace);
 
 #endif
