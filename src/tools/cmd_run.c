@@ -22,6 +22,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
@@ -203,6 +204,24 @@ static bool summary_is_wanted(const struct verb *verb)
 	       (verb->summary == SUMMARY_AUTO && isatty(STDERR_FILENO));
 }
 
+/* The library runs the program untraced when its memory has no room.  Returns true after a report,
+ * when the program has such a limit. */
+static bool report_limit(const struct verb *verb)
+{
+	struct rlimit limit;
+	char what[256];
+
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return false;
+	(void)snprintf(
+		what, sizeof what,
+		"nothing of the COBOL run time was traced: the limit of %" PRIu64
+		" KiB (ulimit -v) leaves no room for tracing, or the program ended before the run time began; raise the limit",
+		(uint64_t)limit.rlim_cur / 1024);
+	(void)run_report(verb->words[0], what);
+	return true;
+}
+
 /* Why no COBOL program was traced. */
 static void report_untraced(const struct verb *verb)
 {
@@ -216,12 +235,12 @@ static void report_untraced(const struct verb *verb)
 		(void)run_report(
 			verb->words[0],
 			"nothing was traced: this --level has only warnings and errors, and there was none");
-	else if (verb->kind.is_elf)
+	else if (verb->kind.is_elf && !report_limit(verb))
 		(void)run_report(
 			verb->words[0],
 			"nothing of the COBOL run time was traced, although the program needs libcob.so: it ended before the run time"
 			" began (ctrace doctor looks at a program)");
-	else
+	else if (!verb->kind.is_elf)
 		(void)run_report(
 			verb->words[0],
 			"nothing of a COBOL run time was traced: it started no COBOL program");

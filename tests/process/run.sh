@@ -388,6 +388,11 @@ failing() {
 	is $? $status && cmp alone.out run.out && has run.err 'NOWHERE' && has run.err 'in FAIL'
 }
 check 'a run-time error' failing
+little_memory() {
+	(ulimit -v 70000 && run 3 -o little.ctb ./shop) || return
+	[ -e little.ctb ] || has err './shop: nothing of the COBOL run time was traced: the limit of 70000 KiB (ulimit -v) leaves no room for tracing'
+}
+check 'little memory: the program runs, and the limit is the reason' little_memory
 full_disk() {
 	mkdir -p small
 	unshare -m bash -c 'mount -t tmpfs -o size=100k none small && exec ctrace run --summary=always -o small/x.ctb ./shop 2000 >out 2>err'
