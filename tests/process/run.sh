@@ -365,13 +365,13 @@ chmod +x background.sh waiting.sh
 background() {
 	run 4 --summary=always ./background.sh
 	is "$(head -1 err)" "ctrace run: process $(<background.pid) (slow): it still runs and traces into background.sh.ctb; the page has what was there so far" &&
-		echo go >go-on && await eval 'ctrace show background.sh.ctb | grep ENVEXIT'
+		: >go-on && await eval 'ctrace show background.sh.ctb | grep ENVEXIT'
 }
 check 'a program in the background traces on, and its process is reported' background
 waiting() {
 	run 4 ./waiting.sh
 	is "$(<err)" "ctrace run: process $(<background.pid) (waiting.sh): it still runs; a COBOL program that it starts from now on is not traced" &&
-		[ ! -e waiting.sh.ctb ] && echo go >go-on
+		[ ! -e waiting.sh.ctb ] && : >go-on
 }
 check 'so is another process, in place of a reason why nothing was traced' waiting
 cat >fail.cob <<'COBOL'
