@@ -341,6 +341,24 @@ PROGRAM
 chmod +x both.sh
 check 'all programs of a script have one trace' eval 'run 0 ./both.sh && is "$(ls both.sh.ctb | wc -l)" 2'
 check 'a module' eval 'run 0 cobcrun PRICE; ctrace show cobcrun.ctb >shown; has shown "program=\"PRICE\""'
+cat >calls.cob <<'COBOL'
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. CALLS.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01 N PIC 9(4) VALUE 1.
+       PROCEDURE DIVISION.
+           CALL "PRICE" USING N.
+           CALL "PRICE" USING N.
+COBOL
+cobc -x -ftraceall calls.cob
+stats_rows() { # OF BY: the rows of one name, without times
+	ctrace stats --by="$2" "$1" | awk -v OFS=' ' 'NR > 3 && NF > 0 { print $1, $2 }'
+}
+check 'stats: a program has one row, without its search' eval 'run 0 ./calls && is "$(stats_rows calls.ctb program | sort)" "$(printf "CALLS 1\nPRICE 2")"'
+check 'its search is another name' eval 'is "$(stats_rows calls.ctb called)" "PRICE 1"'
+check 'stats: statements' eval 'run 0 --statements ./calls && stats_rows calls.ctb statement | grep -x "CALL STATEMENT"'
+check 'stats: another word' eval '! ctrace stats --by=verb calls.ctb 2>err && has err "as program, paragraph, statement, select or file"'
 cat >slow.cob <<'COBOL'
        IDENTIFICATION DIVISION.
        PROGRAM-ID. SLOW.
