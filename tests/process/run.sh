@@ -330,6 +330,15 @@ check 'a file of the user'\''s goes before' eval 'run 3 --config user.cfg ./shop
 check 'also by the environment' eval 'MFTRACE_CONFIG=user.cfg run 3 ./shop && ctrace show shop.ctb >shown && has shown EXCEPTION && [ ! -e elsewhere.ctb ]'
 printf '%s\n' 'mftrace.dest.mf.rts = (textfile)' "mftrace.emitter.textfile#file = $PWD/other.log" >other.cfg
 check 'other destinations do not take events from the trace' eval 'run 3 --config other.cfg ./shop && ctrace show shop.ctb >shown && has shown ENTRY && has other.log " mf.rts 6 "'
+printf 'mftrace.level = loud\nmftrace.comp.mf.rts#exceptions = true\nnonsense\n' >wrong.cfg
+wrong() {
+	ctrace config check wrong.cfg 2>checked >/dev/null
+	run 3 --config wrong.cfg ./shop
+	is "$(wc -l <checked)" 2 && is "$(head -2 err)" "$(<checked)" && ctrace show shop.ctb >shown && has shown EXCEPTION
+}
+check 'lines with errors are reported as by ctrace config check, and the others count' wrong
+sed -i 1i'mftrace.application = another' wrong.cfg
+check 'not in a file for another program' eval 'run 3 --config wrong.cfg ./shop && lacks err wrong.cfg'
 check 'one that is missing' eval 'run 125 --config nosuch.cfg ./shop && has err "nosuch.cfg: No such file" && [ ! -e nosuch.cfg ]'
 check 'the program finds the libraries that it had' eval 'LD_PRELOAD=libSegFault-none.so:$CTRACE_BUILD/libctrace.so.1 ctrace run --summary=never bash -c "echo \$LD_PRELOAD" 2>/dev/null >out; has out "libctrace-cobol.so:libSegFault-none.so"'
 

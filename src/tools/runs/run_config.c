@@ -60,6 +60,25 @@ static const char *first_argument(char **words, struct ct_buf *joined)
 				   joined->data != NULL ? joined->data : "", joined->size);
 }
 
+/* As `ctrace config check` prints it. */
+static void line_diagnose(const struct ct_diagnostic *diagnostic, void *user)
+{
+	const char *path = user;
+
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
+		diagnostic->message, diagnostic->expected);
+}
+
+/* A line with an error has no effect, as for every program that reads the file. */
+static void text_diagnose(struct ct_buf *text, const char *path)
+{
+	const struct ct_config_reader reader = { .diagnose = line_diagnose,
+						 .user = (void *)(uintptr_t)path };
+
+	ct_config_read(ct_buf_text(text), text->size, NULL, &reader, NULL);
+}
+
 /* Is the file for this program?  The words of the command line decide, as for the program itself,
  * and for all that it starts. */
 static bool text_is_for_program(struct ct_buf *text, char **words)
@@ -112,8 +131,10 @@ static bool user_add(struct ct_buf *out, const struct run_wanted *wanted, char *
 		return true;
 	ct_buf_init(&text);
 	status = ct_os_read_file(path, USER_LIMIT, &text);
-	if (status == CTRACE_OK && text_is_for_program(&text, words))
+	if (status == CTRACE_OK && text_is_for_program(&text, words)) {
+		text_diagnose(&text, path);
 		text_add(out, &text);
+	}
 	ct_buf_fini(&text);
 	return status == CTRACE_OK ||
 	       config_report(path, status == CTRACE_NOT_FOUND ? strerror(ENOENT)
