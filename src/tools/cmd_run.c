@@ -3,6 +3,7 @@
  * did.
  *
  *     runs/run_examine.c  the program's file: can a library be loaded before libcob?
+ *     runs/cobol_library.c  the library that is loaded
  *     runs/run_trace.c    the directory of the trace
  *     runs/run_config.c   the configuration of the run
  *     runs/run_program.c  the run: streams, signals and exit status are the program's
@@ -31,17 +32,14 @@
 #include "cli/progress_line.h"
 #include "operator/recovery_sweep.h"
 #include "print/run_page.h"
+#include "tools/runs/cobol_library.h"
 #include "tools/runs/run_follow.h"
 #include "tools/runs/run_processes.h"
 #include "tools/runs/run_program.h"
 #include "tools/runs/run_trace.h"
 
 #define LITTLE_ROOM 65536 /* bytes */
-#define LIBRARY "libctrace-cobol.so"
-
-#ifndef CT_LIBRARY_DIR
-#define CT_LIBRARY_DIR "/usr/local/lib"
-#endif
+#define LIBRARY COBOL_LIBRARY
 
 enum {
 	OPTION_LEVEL = 256,
@@ -92,10 +90,7 @@ static bool run_report(const char *name, const char *what)
 
 static bool library_find(struct verb *verb)
 {
-	if (!ct_own_directory(LIBRARY, verb->library) || access(verb->library, R_OK) != 0)
-		(void)snprintf(verb->library, sizeof verb->library, "%s/%s", CT_LIBRARY_DIR,
-			       LIBRARY);
-	if (access(verb->library, R_OK) != 0)
+	if (!cobol_library_find(verb->library))
 		return run_report(
 			LIBRARY,
 			"it is not beside ctrace and not installed; build ctrace where cobc and the header libcob.h are (make, make install)");

@@ -420,6 +420,15 @@ little_memory() {
 	[ -e little.ctb ] || has err './shop: nothing of the COBOL run time was traced: the limit of 70000 KiB (ulimit -v) leaves no room for tracing'
 }
 check 'little memory: the program runs, and the limit is the reason' little_memory
+doctor() {
+	local version
+	version=$(cobcrun --version | sed -n '1s/.* \([0-9]*\.[0-9]*\).*/\1/p')
+	ctrace doctor ./shop >out 2>err
+	grep -qE "^cobol +/.*/libcob\.so[.0-9]* is $version[0-9.]*; $CTRACE_BUILD/libctrace-cobol\.so is for $version, and was not loaded: ctrace run loads it$" out || { cat out; return 1; }
+	LD_PRELOAD=$CTRACE_BUILD/libctrace-cobol.so ctrace doctor --json ./shop 2>/dev/null >json
+	has json '"loaded":true' && has json "\"built_for\":\"$version\"" && ctrace doctor true | { ! grep '^cobol'; }
+}
+check 'ctrace doctor reports the run time, and the library for it' doctor
 full_disk() {
 	mkdir -p small
 	unshare -m bash -c 'mount -t tmpfs -o size=100k none small && exec ctrace run --summary=always -o small/x.ctb ./shop 2000 >out 2>err'
