@@ -54,6 +54,18 @@ static void markdown_add_separate(struct ct_buf *out, size_t start, const char *
 	ct_buf_add_text(out, text);
 }
 
+/* " of PKG.cpy: pkg-record, 115 bytes" */
+static void markdown_print_copybook(struct ct_buf *out, const struct ct_argument *argument)
+{
+	ct_buf_add_text(out, " of ");
+	markdown_add(out, argument->copybook_name);
+	if (argument->copybook == NULL)
+		return;
+	ct_buf_add_text(out, ": ");
+	markdown_add(out, ct_copybook_name(argument->copybook));
+	ct_buf_add_format(out, ", %u bytes", ct_copybook_size(argument->copybook));
+}
+
 static void markdown_print_form(struct ct_buf *out, const struct ct_argument *argument)
 {
 	static const char *const roles[CT_ARGUMENT_ROLE_COUNT] = {
@@ -66,15 +78,8 @@ static void markdown_print_form(struct ct_buf *out, const struct ct_argument *ar
 	ct_buf_add_text(out, print_names[argument->print]);
 	if (argument->print == CT_PRINT_TIME)
 		ct_buf_add_format(out, " %s", unit_name(argument->unit_ns));
-	if (argument->copybook_name != NULL) {
-		ct_buf_add_text(out, " of ");
-		markdown_add(out, argument->copybook_name);
-		if (argument->copybook != NULL) {
-			ct_buf_add_text(out, ": ");
-			markdown_add(out, ct_copybook_name(argument->copybook));
-			ct_buf_add_format(out, ", %u bytes", ct_copybook_size(argument->copybook));
-		}
-	}
+	if (argument->copybook_name != NULL)
+		markdown_print_copybook(out, argument);
 	if (argument->chooser_count > 0)
 		ct_buf_add_text(out, ", the copybook by other items");
 	if (argument->encoding != CT_ENCODING_ASCII)
@@ -211,6 +216,21 @@ static void markdown_print_table(struct ct_buf *out, const struct ct_catalog_com
 	}
 }
 
+/* The records that values of items choose. */
+static void markdown_print_choices(struct ct_buf *out, const struct ct_catalog_component *component)
+{
+	if (component->choice_count == 0)
+		return;
+	ct_buf_add_text(out, "\n## Records\n\n| value | printed as |\n|---|---|\n");
+	for (uint32_t i = 0; i < component->choice_count; i++) {
+		ct_buf_add_text(out, "| ");
+		markdown_add(out, component->choices[i].value);
+		ct_buf_add_text(out, " | ");
+		markdown_print_form(out, &component->choices[i].argument);
+		ct_buf_add_text(out, " |\n");
+	}
+}
+
 void ct_catalog_print_markdown(struct ct_buf *out, const struct ct_catalog_component *component)
 {
 	ct_buf_add_text(out, "# ");
@@ -226,4 +246,5 @@ void ct_catalog_print_markdown(struct ct_buf *out, const struct ct_catalog_compo
 		markdown_print_table(out, component);
 	for (uint32_t i = 0; i < component->event_count; i++)
 		markdown_print_event(out, component, &component->events[i]);
+	markdown_print_choices(out, component);
 }

@@ -76,6 +76,14 @@ static void process_ended(int status, void *unused)
 	CTRACE(&ct_rts, CTRACE_INFO, 139, CTRACE_I32(status));
 }
 
+#define NUMBER_TEXT_(number) #number
+#define NUMBER_TEXT(number) NUMBER_TEXT_(number)
+
+/* `ctrace doctor` finds it in the file. */
+__attribute__((used)) static const char built_for[] =
+	"ctrace-cobol is built for libcob " NUMBER_TEXT(__LIBCOB_VERSION) "." NUMBER_TEXT(
+		__LIBCOB_VERSION_MINOR);
+
 /* The structures that are read here have the layout of one minor version. */
 static void version_check(void)
 {

@@ -457,6 +457,7 @@ static void file_add(struct ct_run_page *page, const struct ct_read_event *event
 		return;
 	row = &page->files.rows[number];
 	row->count++;
+	row->is_asked |= event->traced.level < CTRACE_ERROR;
 	switch (event->traced.event_id) {
 	case 1003: /* READ */
 	case 1004: /* READNEXT */
@@ -583,8 +584,83 @@ uint64_t ct_run_page_traced(const struct ct_run_page *page)
 	return page->traced;
 }
 
+/* The text of ASSIGN in which directories are relative to one that is not known. */
+static const char *assign_base(const char *path)
+{
+	while (strncmp(path, "./", 2) == 0 || strncmp(path, "../", 3) == 0)
+		path = strchr(path, '/') + 1;
+	return path;
+}
+
+static bool path_ends_with(const char *path, const char *end)
+{
+	size_t size = strlen(path), end_size = strlen(end);
+
+	return end_size > 0 && size > end_size && path[size - end_size - 1] == '/' &&
+	       strcmp(path + size - end_size, end) == 0;
+}
+
+/* The row with the path of a file that was not found at first: the only one of this SELECT that
+ * ends with the text of ASSIGN.  NULL: there is none. */
+static struct run_row *file_find_whole(const struct run_table *files, const struct run_row *row)
+{
+	struct run_row *found = NULL;
+
+	for (uint32_t i = 1; row->of[0] != '/' && i < files->count; i++) {
+		struct run_row *other = &files->rows[i];
+
+		if (other->of[0] != '/' || strcmp(other->name, row->name) != 0 ||
+		    !path_ends_with(other->of, assign_base(row->of)))
+			continue;
+		if (found != NULL)
+			return NULL;
+		found = other;
+	}
+	return found;
+}
+
+static void statuses_add(struct run_row *row, const struct run_row *from)
+{
+	for (size_t i = 0; i < RUN_STATUSES && from->statuses[i].count > 0; i++) {
+		struct run_status *at = row->statuses;
+
+		while (at < row->statuses + RUN_STATUSES && at->count > 0 &&
+		       strcmp(at->text, from->statuses[i].text) != 0)
+			at++;
+		if (at == row->statuses + RUN_STATUSES) {
+			add_to(&row->other_statuses, from->statuses[i].count);
+			continue;
+		}
+		memcpy(at->text, from->statuses[i].text, sizeof at->text);
+		add_to(&at->count, from->statuses[i].count);
+	}
+	add_to(&row->other_statuses, from->other_statuses);
+}
+
+/* An OPEN that finds no file has the text of ASSIGN: only libcob knows which path it makes of that.
+ * The kernel names the path when the file is there. */
+static void files_merge(struct run_table *files)
+{
+	for (uint32_t i = 1; i < files->count; i++) {
+		struct run_row *row = &files->rows[i];
+		struct run_row *whole = file_find_whole(files, row);
+
+		if (whole == NULL)
+			continue;
+		add_to(&whole->count, row->count);
+		add_to(&whole->reads, row->reads);
+		add_to(&whole->writes, row->writes);
+		add_to(&whole->bytes, row->bytes);
+		add_to(&whole->total_ns, row->total_ns);
+		whole->is_asked |= row->is_asked;
+		statuses_add(whole, row);
+		*row = (struct run_row){ .name = row->name, .of = row->of };
+	}
+}
+
 void ct_run_page_close(struct ct_run_page *page)
 {
+	files_merge(&page->files);
 	for (uint32_t i = 0; i < page->thread_count; i++)
 		thread_end(page, &page->threads[i], page->threads[i].last_ns);
 }

@@ -18,13 +18,20 @@
 #define CT_RUN_PAGE_ERRORS 64u /* different ones */
 
 struct ct_run_page;
+/* What was not traced on purpose: why a table has no row.  A sentence each; NULL: it was traced. */
+struct ct_run_page_untraced {
+	const char *programs, *paragraphs, *files;
+	bool records; /* of files OPEN and CLOSE were traced, not what they did with records */
+};
 struct ct_run_page_options {
-	int width;           /* columns of a line; 0: 80 */
+	int width;           /* columns of a line; 0: no limit, nothing is cut */
 	unsigned rows;       /* of each table at most; 0: 10 */
 	const char *losses;  /* lines about events that are not in the trace; or NULL */
 	const char *subject; /* "./payroll ended with exit status 3"; NULL: not shown */
 	const char *trace;   /* the name of the trace, as the user types it */
 	const char *report;  /* the page for a browser, if there is one; or NULL */
+	const char *files;   /* NAME,...: the rows of files, by SELECT or base name; NULL: all */
+	struct ct_run_page_untraced untraced;
 };
 enum ctrace_status ct_run_page_create(struct ct_run_page **out_page) CT_MUST_USE;
 void ct_run_page_destroy(struct ct_run_page *page);

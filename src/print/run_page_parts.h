@@ -50,6 +50,7 @@ struct run_row {
 	uint64_t total_ns;
 	uint64_t self_ns; /* without programs that it called */
 	uint32_t active;  /* entries without an exit */
+	bool is_asked;    /* of a file: not only its errors were traced */
 	uint64_t bytes, reads, writes;
 	struct run_status statuses[RUN_STATUSES]; /* other than 00 */
 	uint64_t other_statuses;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USUAL_WIDTH 80
 #define USUAL_ROWS 10u
 #define LEAST_NAME 12 /* columns that a name keeps on a narrow terminal */
 #define COLUMNS_MOST 7u
@@ -82,6 +81,7 @@ struct grid {
 	unsigned columns;
 	unsigned flexible; /* the column that is cut when a line is too long */
 	bool is_number[COLUMNS_MOST];
+	bool no_records;     /* operations on records were not traced: no number of them is known */
 	struct ct_buf cells; /* each ends with a NUL */
 };
 
@@ -142,7 +142,7 @@ static void grid_print(struct grid *grid, int width, struct ct_buf *out)
 	}
 	for (unsigned i = 0; i < grid->columns; i++)
 		whole += widths[i] + 2;
-	if (whole > width) {
+	if (width > 0 && whole > width) {
 		int *flexible = &widths[grid->flexible];
 
 		*flexible = *flexible - (whole - width) > LEAST_NAME ? *flexible - (whole - width)
@@ -189,14 +189,39 @@ static int row_compare(const void *x, const void *y)
 	return order != 0 ? order : strcmp(a->of, b->of);
 }
 
+/* Is the file one of `NAME,...`? */
+static bool row_is_named(const struct run_row *row, const char *names)
+{
+	const char *slash = strrchr(row->of, '/');
+	const char *base = slash != NULL ? slash + 1 : row->of;
+
+	while (*names != '\0') {
+		size_t size = strcspn(names, ",");
+
+		if (size > 0 &&
+		    (ct_name_is(names, size, row->name) || ct_name_is(names, size, base)))
+			return true;
+		names += size;
+		names += *names == ',';
+	}
+	return false;
+}
+
+/* The errors of all files are traced; a file that was not asked for has no row for them. */
+static bool row_is_shown(const struct run_row *row, const char *names)
+{
+	return row->count > 0 && (names == NULL || row->is_asked || row_is_named(row, names));
+}
+
 /* Returns the rows that something is counted in, the longest first; NULL without memory. */
-static const struct run_row **rows_sort(const struct run_table *table, uint32_t *out_count)
+static const struct run_row **rows_sort(const struct run_table *table, const char *names,
+					uint32_t *out_count)
 {
 	const struct run_row **rows = calloc(table->count + 1, sizeof(const struct run_row *));
 
 	*out_count = 0;
 	for (uint32_t i = 0; rows != NULL && i < table->count; i++)
-		if (table->rows[i].count > 0)
+		if (row_is_shown(&table->rows[i], names))
 			rows[(*out_count)++] = &table->rows[i];
 	if (*out_count > 1)
 		qsort(rows, *out_count, sizeof *rows, row_compare);
@@ -204,7 +229,10 @@ static const struct run_row **rows_sort(const struct run_table *table, uint32_t 
 }
 
 struct table_print {
-	const char *nothing; /* a sentence */
+	const char *untraced; /* a sentence that takes the place of the table; NULL: none does */
+	const char *nothing;  /* a sentence */
+	const char *names;    /* of the rows, NAME,...; NULL: all */
+	bool no_records;
 	void (*begin)(struct grid *grid);
 	void (*row)(struct grid *grid, const struct run_row *row);
 };
@@ -213,10 +241,15 @@ static void table_add(struct ct_buf *out, const struct run_table *table,
 		      const struct table_print *print, const struct ct_run_page_options *options)
 {
 	uint32_t count, most = options->rows != 0 ? options->rows : USUAL_ROWS;
-	const struct run_row **rows = rows_sort(table, &count);
-	struct grid grid = { .columns = 1 };
+	const struct run_row **rows;
+	struct grid grid = { .columns = 1, .no_records = print->no_records };
 
 	ct_buf_add_char(out, '\n');
+	if (print->untraced != NULL) {
+		ct_buf_add_format(out, "%s\n", print->untraced);
+		return;
+	}
+	rows = rows_sort(table, print->names, &count);
 	if (rows == NULL || count == 0) {
 		ct_buf_add_format(out, "%s\n",
 				  rows == NULL ? "There is no memory left." : print->nothing);
@@ -227,7 +260,7 @@ static void table_add(struct ct_buf *out, const struct run_table *table,
 	print->begin(&grid);
 	for (uint32_t i = 0; i < count && i < most; i++)
 		print->row(&grid, rows[i]);
-	grid_print(&grid, options->width > 0 ? options->width : USUAL_WIDTH, out);
+	grid_print(&grid, options->width, out);
 	if (count > most) {
 		ct_buf_add_char(out, '(');
 		ct_run_page_add_count(out, count - most);
@@ -310,12 +343,21 @@ static void grid_add_statuses(struct grid *grid, const struct run_row *row)
 	ct_buf_add_char(out, '\0');
 }
 
-static void files_row(struct grid *grid, const struct run_row *row)
+static void grid_add_records(struct grid *grid, const struct run_row *row)
 {
-	grid_add_name(grid, row->name);
+	for (unsigned i = 0; grid->no_records && i < 3; i++)
+		grid_add(grid, "-");
+	if (grid->no_records)
+		return;
 	grid_add_number(grid, ct_run_page_add_count, row->reads);
 	grid_add_number(grid, ct_run_page_add_count, row->writes);
 	grid_add_number(grid, ct_run_page_add_bytes, row->bytes);
+}
+
+static void files_row(struct grid *grid, const struct run_row *row)
+{
+	grid_add_name(grid, row->name);
+	grid_add_records(grid, row);
 	grid_add_number(grid, ct_run_page_add_time, row->total_ns);
 	grid_add_statuses(grid, row);
 	grid_add_name(grid, row->of);
@@ -399,17 +441,38 @@ static void end_add(struct ct_buf *out, const struct ct_run_page_options *option
 	ct_buf_add_char(out, '\n');
 }
 
+static void tables_add(struct ct_buf *out, const struct ct_run_page *page,
+		       const struct ct_run_page_options *options)
+{
+	const struct table_print programs = { .untraced = options->untraced.programs,
+					      .nothing = "No program was entered.",
+					      .begin = programs_begin,
+					      .row = programs_row };
+	const struct table_print paragraphs = {
+		.untraced = options->untraced.paragraphs,
+		.nothing = "No paragraph was announced: that needs cobc -ftrace or -ftraceall.",
+		.begin = paragraphs_begin,
+		.row = paragraphs_row
+	};
+	const struct table_print files = {
+		.untraced = options->untraced.files,
+		.nothing = options->files != NULL
+				   ? "None of the files that --files names was opened."
+				   : "No file was opened.",
+		.names = options->files,
+		.no_records = options->untraced.records,
+		.begin = files_begin,
+		.row = files_row
+	};
+
+	table_add(out, &page->programs, &programs, options);
+	table_add(out, &page->paragraphs, &paragraphs, options);
+	table_add(out, &page->files, &files, options);
+}
+
 void ct_run_page_print(struct ct_run_page *page, const struct ct_run_page_options *options,
 		       struct ct_buf *out)
 {
-	static const struct table_print programs = { "No program was entered.", programs_begin,
-						     programs_row };
-	static const struct table_print paragraphs = {
-		"No paragraph was announced: that needs cobc -ftrace or -ftraceall.",
-		paragraphs_begin, paragraphs_row
-	};
-	static const struct table_print files = { "No file was opened.", files_begin, files_row };
-
 	ct_run_page_close(page);
 	if (options->subject != NULL) {
 		ct_escape_add(out, options->subject, strlen(options->subject));
@@ -419,9 +482,7 @@ void ct_run_page_print(struct ct_run_page *page, const struct ct_run_page_option
 	ct_buf_add_format(out, " event%s\n", page->events == 1 ? "" : "s");
 	if (page->failed)
 		ct_buf_add_text(out, "There was not enough memory to count all of them.\n");
-	table_add(out, &page->programs, &programs, options);
-	table_add(out, &page->paragraphs, &paragraphs, options);
-	table_add(out, &page->files, &files, options);
+	tables_add(out, page, options);
 	errors_add(out, page);
 	end_add(out, options);
 }

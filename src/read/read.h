@@ -104,6 +104,10 @@ const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
 /* NULL past the last */
 const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader,
 							 size_t index);
+/* Returns the next end of a span that the event of the last ct_reader_take() has inferred and the
+ * filter accepts; NULL: no other.  It comes before that event, and is valid until the next call.
+ * Only with has_inferred. */
+const struct ct_read_event *ct_reader_take_inferred(struct ct_reader *reader);
 /* Completes a live event (ct_live_next()): catalogue, pairing and filter.  Returns NULL when
  * the filter drops it. source_process->index identifies the process. */
 const struct ct_read_event *ct_reader_take(struct ct_reader *reader,

@@ -326,6 +326,20 @@ const struct ct_source_process *ct_reader_source_process(const struct ct_reader 
 		       : NULL;
 }
 
+const struct ct_read_event *ct_reader_take_inferred(struct ct_reader *reader)
+{
+	struct ct_read_event *event;
+
+	while (reader->pairing != NULL &&
+	       (event = ct_pairing_next_inferred(reader->pairing)) != NULL) {
+		event->sequence = reader->sources.totals.events;
+		if (reader->options.filter == NULL ||
+		    ct_filter_accepts(reader->options.filter, event))
+			return event;
+	}
+	return NULL;
+}
+
 const struct ct_read_event *ct_reader_take(struct ct_reader *reader,
 					   const struct ctrace_event *traced,
 					   const struct ct_source_process *source_process)

@@ -216,7 +216,7 @@ static bool run_count(struct diff *diff, char **path, struct ct_tally *tally)
 		return false;
 	if (diff->by != NULL && !ct_tally_by_is_known(reading->catalog, diff->by)) {
 		fprintf(stderr,
-			"ctrace diff: cannot compare by \"%s\"; expected component, event or an argument in a catalogue\n",
+			"ctrace diff: cannot compare by \"%s\"; expected component, event or an argument in a catalogue, as program, paragraph, statement, select or file\n",
 			diff->by);
 		return false;
 	}

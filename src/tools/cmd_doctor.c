@@ -24,6 +24,7 @@
 
 #include "lib/consumer/consumer.h"
 #include "tools/processes/list.h"
+#include "tools/runs/cobol_library.h"
 #include "print/json_text.h"
 
 #define SHOWN 6u                        /* components, and files, in a line */
@@ -39,7 +40,9 @@ struct doctor {
 	uint32_t pid;
 	char directory[64]; /* what is the program's, for this run: "run" and "loader" in it */
 	struct ct_buf library;
-	uint32_t shown; /* processes */
+	struct ct_buf libcob, cobol_library; /* as the program loaded them */
+	json_t *cobol;                       /* or NULL: the program has no libcob */
+	uint32_t shown;                      /* processes */
 	json_t *processes;
 	json_t *problems;
 	uint64_t recovered; /* events */
@@ -286,23 +289,34 @@ static void print_untraced(struct doctor *doctor)
 
 /* ---- the library ---- */
 
-/* The path behind the last mark in a line that names libctrace. */
-static bool library_find(struct doctor *doctor, const char *text, const char *mark)
+/* The path behind the last mark in a line that names the library: "/libctrace.so". */
+static bool library_find(struct ct_buf *out, const char *library, const char *text,
+			 const char *mark)
 {
 	for (const char *at = text; (at = strstr(at, mark)) != NULL; at += strlen(mark)) {
 		const char *path = at + strlen(mark);
 		size_t size = strcspn(path, " \n");
 		const char *name = memrchr(path, '/', size);
 
-		if (name == NULL || strncmp(name, "/libctrace.so", 13) != 0)
+		if (name == NULL || strncmp(name, library, strlen(library)) != 0)
 			continue;
-		ct_buf_clear(&doctor->library);
+		ct_buf_clear(out);
 		if (*mark == ' ' && mark[1] == '/')
 			path--;
-		ct_buf_add(&doctor->library, path, (size_t)(strcspn(path, " \n")));
+		ct_buf_add(out, path, (size_t)(strcspn(path, " \n")));
 		return true;
 	}
 	return false;
+}
+
+static void libraries_find(struct doctor *doctor, const char *text, const char *mark)
+{
+	if (doctor->library.size == 0)
+		(void)library_find(&doctor->library, "/libctrace.so", text, mark);
+	if (doctor->libcob.size == 0)
+		(void)library_find(&doctor->libcob, "/libcob.so", text, mark);
+	if (doctor->cobol_library.size == 0)
+		(void)library_find(&doctor->cobol_library, "/" COBOL_LIBRARY, text, mark);
 }
 
 static void library_find_loaded(struct doctor *doctor)
@@ -315,13 +329,12 @@ static void library_find_loaded(struct doctor *doctor)
 	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
 	directory = opendir(path);
 	ct_buf_init(&text);
-	while (directory != NULL && (entry = readdir(directory)) != NULL &&
-	       doctor->library.size == 0) {
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
 		ct_buf_clear(&text);
 		(void)snprintf(path, sizeof path, "%s/loader/%.255s", doctor->directory,
 			       entry->d_name);
 		if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
-			(void)library_find(doctor, ct_buf_text(&text), "calling init: ");
+			libraries_find(doctor, ct_buf_text(&text), "calling init: ");
 	}
 	if (directory != NULL)
 		(void)closedir(directory);
@@ -336,8 +349,86 @@ static void library_find_mapped(struct doctor *doctor)
 	ct_buf_init(&text);
 	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", doctor->pid);
 	if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
-		(void)library_find(doctor, ct_buf_text(&text), " /");
+		libraries_find(doctor, ct_buf_text(&text), " /");
 	ct_buf_fini(&text);
+}
+
+/* ---- the COBOL run time ---- */
+
+struct cobol {
+	const char *libcob, *library;
+	bool is_found; /* libctrace-cobol.so, loaded or not */
+	bool is_loaded;
+	bool is_alike;
+	char version[COBOL_VERSION_SIZE], built_for[COBOL_VERSION_SIZE];
+};
+
+static void cobol_print(struct doctor *doctor, const struct cobol *cobol)
+{
+	line_begin(doctor, "cobol");
+	line_add_text(doctor, cobol->libcob, strlen(cobol->libcob));
+	line_add(doctor, " is ");
+	line_add(doctor, cobol->version[0] != '\0' ? cobol->version : "of an unknown version");
+	line_add(doctor, "; ");
+	if (!cobol->is_found) {
+		line_add(
+			doctor, COBOL_LIBRARY
+			" is not installed: build ctrace where cobc and the header libcob.h are (make, make install)\n");
+		return;
+	}
+	line_add_text(doctor, cobol->library, strlen(cobol->library));
+	line_add(doctor, " is for ");
+	line_add(doctor, cobol->built_for[0] != '\0' ? cobol->built_for : "an unknown version");
+	if (!cobol->is_alike)
+		line_add(doctor, "; they do not fit: build ctrace anew where this libcob is");
+	else if (!cobol->is_loaded)
+		line_add(doctor, ", and was not loaded: ctrace run loads it");
+	line_add(doctor, "\n");
+}
+
+static json_t *cobol_json(const struct cobol *cobol)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "libcob", ct_json_string(cobol->libcob));
+	json_object_set_new(object, "version", ct_json_string(cobol->version));
+	json_object_set_new(object, "library",
+			    cobol->is_found ? ct_json_string(cobol->library) : json_null());
+	json_object_set_new(object, "built_for", ct_json_string(cobol->built_for));
+	json_object_set_new(object, "loaded", json_boolean(cobol->is_loaded));
+	return object;
+}
+
+/* The structures of libcob have the layout of one minor version. */
+static bool cobol_versions_are_alike(const struct cobol *cobol)
+{
+	size_t size = strlen(cobol->built_for);
+
+	return size == 0 || cobol->version[0] == '\0' ||
+	       (strncmp(cobol->version, cobol->built_for, size) == 0 &&
+		(cobol->version[size] == '\0' || cobol->version[size] == '.'));
+}
+
+/* Only of a program that has loaded libcob. */
+static void cobol_examine(struct doctor *doctor)
+{
+	struct cobol cobol = { .is_alike = true };
+	char installed[PATH_MAX];
+
+	if (doctor->libcob.size == 0)
+		return;
+	cobol.libcob = ct_buf_text(&doctor->libcob);
+	cobol.is_loaded = doctor->cobol_library.size != 0;
+	cobol.is_found = cobol.is_loaded || cobol_library_find(installed);
+	cobol.library = cobol.is_loaded ? ct_buf_text(&doctor->cobol_library) : installed;
+	cobol_libcob_version(cobol.libcob, cobol.version);
+	if (cobol.is_found)
+		cobol_library_built_for(cobol.library, cobol.built_for);
+	cobol.is_alike = !cobol.is_found || cobol_versions_are_alike(&cobol);
+	if (cobol.is_loaded && !cobol.is_alike)
+		problem_add(doctor, "cobol");
+	cobol_print(doctor, &cobol);
+	doctor->cobol = cobol_json(&cobol);
 }
 
 /* ---- the program ---- */
@@ -489,6 +580,8 @@ static void print_json(const struct doctor *doctor)
 			    doctor->library.size != 0
 				    ? ct_json_text(doctor->library.data, doctor->library.size)
 				    : json_null());
+	json_object_set_new(object, "cobol",
+			    doctor->cobol != NULL ? json_incref(doctor->cobol) : json_null());
 	json_object_set(object, "processes", doctor->processes);
 	json_object_set(object, "problems", doctor->problems);
 	json_object_set_new(object, "recovered", json_integer((json_int_t)doctor->recovered));
@@ -515,6 +608,7 @@ static int process_examine(struct doctor *doctor)
 	}
 	if (doctor->shown == 0)
 		print_untraced(doctor);
+	cobol_examine(doctor);
 	if (doctor->is_json)
 		print_json(doctor);
 	if (doctor->program != NULL) {
@@ -589,11 +683,16 @@ int cmd_doctor(int argc, char **argv)
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &doctor) != 0)
 		return CMD_USAGE;
 	ct_buf_init(&doctor.library);
+	ct_buf_init(&doctor.libcob);
+	ct_buf_init(&doctor.cobol_library);
 	doctor.processes = json_array();
 	doctor.problems = json_array();
 	exit_status = process_examine(&doctor);
 	json_decref(doctor.processes);
 	json_decref(doctor.problems);
+	json_decref(doctor.cobol);
 	ct_buf_fini(&doctor.library);
+	ct_buf_fini(&doctor.libcob);
+	ct_buf_fini(&doctor.cobol_library);
 	return exit_status;
 }

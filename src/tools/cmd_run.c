@@ -3,11 +3,13 @@
  * did.
  *
  *     runs/run_examine.c  the program's file: can a library be loaded before libcob?
+ *     runs/cobol_library.c  the library that is loaded
  *     runs/run_trace.c    the directory of the trace
  *     runs/run_config.c   the configuration of the run
  *     runs/run_program.c  the run: streams, signals and exit status are the program's
  *     runs/run_losses.c   the events that are not in the trace
  *     runs/run_follow.c   --tail
+ *     runs/run_processes.c  what the program has left running
  *     print/run_page.c  the page
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -24,24 +26,23 @@
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/progress_line.h"
 #include "operator/recovery_sweep.h"
 #include "print/run_page.h"
+#include "tools/runs/cobol_library.h"
 #include "tools/runs/run_follow.h"
 #include "tools/runs/run_losses.h"
+#include "tools/runs/run_processes.h"
 #include "tools/runs/run_program.h"
 #include "tools/runs/run_trace.h"
 
-#define LIBRARY "libctrace-cobol.so"
+#define LIBRARY COBOL_LIBRARY
 #define DESCRIPTORS 8u /* of a process with one traced thread: man/ctrace-cobol.7 lists them */
 #define FEW_DESCRIPTORS 24u
-
-#ifndef CT_LIBRARY_DIR
-#define CT_LIBRARY_DIR "/usr/local/lib"
-#endif
 
 enum {
 	OPTION_LEVEL = 256,
@@ -93,10 +94,7 @@ static bool run_report(const char *name, const char *what)
 
 static bool library_find(struct verb *verb)
 {
-	if (!ct_own_directory(LIBRARY, verb->library) || access(verb->library, R_OK) != 0)
-		(void)snprintf(verb->library, sizeof verb->library, "%s/%s", CT_LIBRARY_DIR,
-			       LIBRARY);
-	if (access(verb->library, R_OK) != 0)
+	if (!cobol_library_find(verb->library))
 		return run_report(
 			LIBRARY,
 			"it is not beside ctrace and not installed; build ctrace where cobc and the header libcob.h are (make, make install)");
@@ -111,11 +109,15 @@ static bool library_find(struct verb *verb)
 static bool report_is_possible(const struct verb *verb)
 {
 	const char *slash;
+	struct stat info;
 	char *directory;
 	bool is_good;
 
 	if (verb->report == NULL)
 		return true;
+	if (stat(verb->report, &info) == 0 && S_ISDIR(info.st_mode))
+		return run_report(verb->report,
+				  "it is a directory; name a file in it for the report");
 	slash = strrchr(verb->report, '/');
 	directory = slash == NULL ? strdup(".")
 				  : strndup(verb->report, (size_t)(slash - verb->report + 1));
@@ -166,12 +168,21 @@ static int verb_prepare(struct verb *verb)
 
 	if (exit_status != 0)
 		return exit_status;
-	if (!library_find(verb) || !report_is_possible(verb) || !trace_open(verb))
+	if (!library_find(verb) || !report_is_possible(verb) ||
+	    !run_config_read(&verb->config, &verb->wanted, verb->words))
 		return RUN_FAILED;
-	if (run_config_write(&verb->config, &verb->wanted, &verb->trace, verb->words))
-		return 0;
+	return 0;
+}
+
+/* Makes what the end of the run removes. */
+static bool files_make(struct verb *verb)
+{
+	if (!trace_open(verb))
+		return false;
+	if (run_config_write(&verb->config, &verb->wanted, &verb->trace))
+		return true;
 	run_trace_discard(&verb->trace);
-	return RUN_FAILED;
+	return false;
 }
 
 /* The program would report a missing file, and nobody would look for the reason here. */
@@ -224,6 +235,24 @@ static bool summary_is_wanted(const struct verb *verb)
 	       (verb->summary == SUMMARY_AUTO && isatty(STDERR_FILENO));
 }
 
+/* The library runs the program untraced when its memory has no room.  Returns true after a report,
+ * when the program has such a limit. */
+static bool report_limit(const struct verb *verb)
+{
+	struct rlimit limit;
+	char what[256];
+
+	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+		return false;
+	(void)snprintf(
+		what, sizeof what,
+		"nothing of the COBOL run time was traced: the limit of %" PRIu64
+		" KiB (ulimit -v) leaves no room for tracing, or the program ended before the run time began; raise the limit",
+		(uint64_t)limit.rlim_cur / 1024);
+	(void)run_report(verb->words[0], what);
+	return true;
+}
+
 /* Why no COBOL program was traced. */
 static void report_untraced(const struct verb *verb)
 {
@@ -233,12 +262,16 @@ static void report_untraced(const struct verb *verb)
 			"nothing of a COBOL run time was traced: the program does not need libcob.so. It is no COBOL program, has libcob"
 			" linked statically (link it anew, with -lcob), or loads libcob with dlopen (load " LIBRARY
 			" before it)");
-	else if (verb->kind.is_elf)
+	else if (run_wanted_level(&verb->wanted) > CTRACE_INFO)
+		(void)run_report(
+			verb->words[0],
+			"nothing was traced: this --level has only warnings and errors, and there was none");
+	else if (verb->kind.is_elf && !report_limit(verb))
 		(void)run_report(
 			verb->words[0],
 			"nothing of the COBOL run time was traced, although the program needs libcob.so: it ended before the run time"
-			" began, or --level or --config keep everything out (ctrace doctor looks at a program)");
-	else
+			" began (ctrace doctor looks at a program)");
+	else if (!verb->kind.is_elf)
 		(void)run_report(
 			verb->words[0],
 			"nothing of a COBOL run time was traced: it started no COBOL program");
@@ -267,14 +300,35 @@ static void subject_add(const struct verb *verb, uint64_t ran_ns, struct ct_buf 
 	ct_run_page_add_time(out, ran_ns);
 }
 
+/* Why the tables of the page have no rows of what was not asked for. */
+struct untraced {
+	char texts[RUN_PARTS][RUN_UNTRACED_SIZE];
+};
+
+static struct ct_run_page_untraced untraced_find(const struct run_wanted *wanted,
+						 struct untraced *out)
+{
+	const char *why[RUN_PARTS];
+
+	for (unsigned i = 0; i < RUN_PARTS; i++)
+		why[i] = run_wanted_untraced(wanted, (enum run_part)i, out->texts[i]);
+	return (struct ct_run_page_untraced){ .programs = why[RUN_PROGRAMS],
+					      .paragraphs = why[RUN_PARAGRAPHS],
+					      .files = why[RUN_FILES],
+					      .records = run_wanted_level(wanted) > CTRACE_DEBUG };
+}
+
 static void page_print(struct verb *verb, struct ct_run_page *page, const char *losses,
 		       uint64_t ran_ns)
 {
+	struct untraced untraced;
 	struct ct_run_page_options options = {
 		.width = terminal_width(),
 		.trace = verb->output,
 		.report = verb->report,
 		.losses = losses,
+		.files = verb->wanted.file_names,
+		.untraced = untraced_find(&verb->wanted, &untraced),
 	};
 	struct ct_buf subject, text;
 
@@ -374,14 +428,54 @@ static void untraced_conclude(const struct verb *verb)
 	ct_buf_fini(&lines);
 }
 
+static void report_running(const struct verb *verb, const struct run_process *process)
+{
+	char what[PATH_MAX];
+	char name[64];
+
+	(void)snprintf(name, sizeof name, "process %" PRIu32 " (%s)", process->pid, process->name);
+	if (process->is_traced)
+		(void)snprintf(
+			what, sizeof what,
+			"it still runs and traces into %s; the page has what was there so far",
+			verb->trace.shown);
+	else
+		(void)snprintf(
+			what, sizeof what,
+			"it still runs; a COBOL program that it starts from now on is not traced");
+	(void)run_report(name, what);
+}
+
+/* Processes that the program has left in the background.  Returns whether one still traces. */
+static bool report_background(const struct verb *verb, size_t *out_count)
+{
+	struct run_process processes[RUN_PROCESSES_MOST];
+	size_t count = run_processes_find(verb->config.path, processes);
+	bool is_traced = false;
+
+	*out_count = count;
+	for (size_t i = 0; i < count && i < RUN_PROCESSES_MOST; i++) {
+		is_traced |= processes[i].is_traced;
+		if (verb->summary != SUMMARY_NEVER)
+			report_running(verb, &processes[i]);
+	}
+	if (count > RUN_PROCESSES_MOST && verb->summary != SUMMARY_NEVER)
+		fprintf(stderr, "ctrace run: %zu more processes still run\n",
+			count - RUN_PROCESSES_MOST);
+	return is_traced;
+}
+
 static void verb_conclude(struct verb *verb)
 {
 	uint64_t ran_ns = ct_clock_mono_ns() - verb->started_ns;
 	struct run_losses left;
 	uint64_t traced = 0;
+	size_t running;
+	bool is_traced;
 
 	if (verb->follow != NULL)
 		run_follow_end(verb->follow);
+	is_traced = report_background(verb, &running);
 	/* A process that was killed has left its last events in its rings. */
 	run_losses_gather(verb->trace.run, &verb->losses);
 	ct_recovery_on_the_way("ctrace run");
@@ -393,11 +487,12 @@ static void verb_conclude(struct verb *verb)
 		traced = trace_read(verb, ran_ns);
 	else
 		untraced_conclude(verb);
-	if (traced + verb->losses.waiting + verb->losses.lost_total == 0 &&
+	if (traced + verb->losses.waiting + verb->losses.lost_total == 0 && running == 0 &&
 	    verb->summary != SUMMARY_NEVER)
 		report_untraced(verb);
 	run_follow_close(verb->follow);
-	run_trace_discard(&verb->trace);
+	if (!is_traced)
+		run_trace_discard(&verb->trace);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -411,6 +506,14 @@ static void refuse_pid(const struct argp_state *state)
 		"a running program cannot be traced afterwards: it has found the functions of libcob already, and no library gets in front of"
 		" them. Start it with ctrace run. Or start programs with LD_PRELOAD=" LIBRARY
 		" and levels of none: then operators switch tracing on in the running program, with ctrace level, ctrace prop and TRACE CT");
+}
+
+/* A name that is empty, as of a variable that is not set in a script. */
+static const char *parse_name(const char *name, const char *option, const struct argp_state *state)
+{
+	if (name[0] == '\0')
+		argp_error(state, "%s has an empty name", option);
+	return name;
 }
 
 static void parse_level(struct verb *verb, char *word, const struct argp_state *state)
@@ -450,7 +553,7 @@ static void parse_report(struct verb *verb, const char *name, const struct argp_
 {
 	if (strcmp(name, "-") == 0)
 		argp_error(state, "standard output is the program's: name a file for the report");
-	verb->report = name;
+	verb->report = parse_name(name, "--report", state);
 }
 
 static error_t parse_run(int key, char *argument, struct argp_state *state)
@@ -483,7 +586,7 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 		parse_report(verb, argument, state);
 		return 0;
 	case OPTION_CONFIG:
-		verb->wanted.user_config = argument;
+		verb->wanted.user_config = parse_name(argument, "--config", state);
 		return 0;
 	case OPTION_TAIL:
 		verb->tails = true;
@@ -492,7 +595,7 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 		parse_summary(verb, argument, state);
 		return 0;
 	case 'o':
-		verb->output = argument;
+		verb->output = parse_name(argument, "-o", state);
 		return 0;
 	case 'p':
 		refuse_pid(state);
@@ -555,12 +658,15 @@ int cmd_run(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &verb) != 0)
 		return CMD_USAGE;
-	run_program_prepare(&verb.program);
 	exit_status = verb_prepare(&verb);
-	if (exit_status == 0)
-		exit_status = program_start(&verb);
 	if (exit_status != 0)
 		return exit_status;
+	run_program_hold(&verb.program);
+	exit_status = files_make(&verb) ? program_start(&verb) : RUN_FAILED;
+	if (exit_status != 0) {
+		run_program_release(&verb.program);
+		return exit_status;
+	}
 	run_program_wait(&verb.program);
 	verb_conclude(&verb);
 	return run_program_end(&verb.program);

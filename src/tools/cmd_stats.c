@@ -253,7 +253,7 @@ int cmd_stats(int argc, char **argv)
 		  "Repeat each second, or at this interval, with rates", 1 },
 		{ NULL, 0, NULL, 0, "Of traces:", 3 },
 		{ "by", OPTION_BY, "TABLE", 0,
-		  "Only this table: component, event, thread; or an argument of a catalogue, as program, paragraph or file: the spans that it names, or else"
+		  "Only this table: component, event, thread; or an argument of a catalogue, as program, paragraph, statement or file: the spans that it names, or else"
 		  " operations by its value",
 		  3 },
 		{ "sort", OPTION_SORT, "COLUMN", 0,

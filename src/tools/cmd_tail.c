@@ -39,7 +39,7 @@
 #define LAST_LIMIT 1000000u
 #define SECONDS_LIMIT 1000000000.0
 
-enum { OPTION_LIMIT = 256, OPTION_FOR, OPTION_FROM_START };
+enum { OPTION_LIMIT = 256, OPTION_FOR, OPTION_FROM_START, OPTION_ENDS };
 
 struct tail {
 	struct reading reading;
@@ -156,6 +156,20 @@ static const struct ct_read_event *event_event(struct tail *tail, const struct c
 	return ct_reader_take(tail->reading.reader, traced, &tail->source_process);
 }
 
+static void event_print(struct tail *tail, const struct ct_read_event *event)
+{
+	if (tail_has_enough(tail))
+		return;
+	ct_buf_clear(&tail->line);
+	line_options_add(&tail->lines, &tail->line, event);
+	if (tail->line.failed)
+		return;
+	if (tail->is_catching_up)
+		line_store_add(&tail->history, tail->line.data, tail->line.size);
+	else
+		(void)print_line(tail->line.data, tail->line.size, tail);
+}
+
 /* Prints the events that have waited long enough, or all. */
 static void tail_take_events(struct tail *tail, bool all)
 {
@@ -163,18 +177,15 @@ static void tail_take_events(struct tail *tail, bool all)
 	struct ctrace_event traced;
 
 	while (!tail_has_enough(tail) && ct_live_next(tail->live, all, &traced, &who)) {
-		const struct ct_read_event *event = event_event(tail, &traced, who);
+		const struct ct_read_event *event = event_event(tail, &traced, who), *end;
 
-		if (event == NULL)
-			continue;
-		ct_buf_clear(&tail->line);
-		line_options_add(&tail->lines, &tail->line, event);
-		if (tail->line.failed)
-			continue;
-		if (tail->is_catching_up)
-			line_store_add(&tail->history, tail->line.data, tail->line.size);
-		else
-			(void)print_line(tail->line.data, tail->line.size, tail);
+		/* Only events of its own thread end a span, so source_process is that of its
+		 * beginning. */
+		while (tail->reading.has_inferred &&
+		       (end = ct_reader_take_inferred(tail->reading.reader)) != NULL)
+			event_print(tail, end);
+		if (event != NULL)
+			event_print(tail, event);
 	}
 	output_write(tail);
 }
@@ -381,6 +392,9 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 		return 0;
 	case 'f':
 		return 0;
+	case OPTION_ENDS:
+		tail->reading.has_inferred = true;
+		return 0;
 	case OPTION_FROM_START:
 		tail->from_start = true;
 		return 0;
@@ -462,6 +476,8 @@ int cmd_tail(int argc, char **argv)
 		  5 },
 		{ "from-start", OPTION_FROM_START, NULL, 0,
 		  "Begin with all events that the rings still hold", 5 },
+		{ "ends", OPTION_ENDS, NULL, 0,
+		  "A line, too, where a span ends that has no exit: the catalogue infers it", 5 },
 		{ "limit", OPTION_LIMIT, "N", 0, "End after N events", 5 },
 		{ "for", OPTION_FOR, "SECONDS", 0, "End after this time", 5 },
 		{ 0 },
@@ -485,7 +501,10 @@ int cmd_tail(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &tail) != 0)
 		return CMD_USAGE;
-	tail.reading.has_pairs = line_options_use_pairs(&tail.lines);
+	/* Spans are found by their duration, whether an event ends them or not. */
+	tail.reading.has_inferred |= tail.reading.filter != NULL &&
+				     (ct_filter_uses(tail.reading.filter) & CT_USES_DURATION) != 0;
+	tail.reading.has_pairs = line_options_use_pairs(&tail.lines) || tail.reading.has_inferred;
 	if (!run_directory_exists())
 		result = CMD_UNREAD;
 	else if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))

@@ -21,6 +21,16 @@ check 'the example is good: said' is "$(cat out err)" 'dpkg-report.yaml: 2 compo
 catalog doc dpkg-report.yaml
 check 'a page says what its record is' has out '| 2 | record | record of DPKGREC.cpy: pkg-record, 115 bytes |'
 
+cat >files.yaml <<'YAML'
+component: mf.mffh.xfh
+records:
+  PKG: DPKGREC.cpy
+  a|b: {copybook: DPKGREC.cpy, encoding: ebcdic-037}
+YAML
+catalog doc files.yaml
+check 'a page lists the records that values choose' has out '| PKG | record of DPKGREC.cpy: pkg-record, 115 bytes |'
+check 'with their encodings' has out '| a\|b | record of DPKGREC.cpy: pkg-record, 115 bytes, ebcdic-037 |'
+
 # ---- errors
 cat >bad.yaml <<'YAML'
 component: A

@@ -296,7 +296,7 @@ def compile_options():
         compile_program('options', 'paragraphs.cbl', flags=flags)
         events = run_twice(f'cobc {" ".join(flags) or "without options"}', 'options').events
         found = (any(items(events, 1001, 'line', 'mf.rts.io')), bool(items(events, 1011, 'paragraph') and items(events, 1010, 'section')),
-                 bool(items(events, 1012, 'verb')))
+                 bool(items(events, 1012, 'statement')))
         checks.same(f'cobc {" ".join(flags) or "without options"}: lines, paragraphs, statements', found, wanted)
         checks.check(f'cobc {" ".join(flags) or "without options"}: programs', items(events, 6, 'program') == ['rtparas'], lines_of(events))
 

@@ -91,8 +91,8 @@ check 'a descriptor that is closed stays so' closed
 # ---- signals
 cat >signals.sh <<'PROGRAM'
 #!/bin/bash
-for name in INT TERM HUP QUIT; do trap "echo got $name" $name; done
-trap 'exit 9' USR1
+for name in INT TERM HUP QUIT USR1; do trap "echo got $name" $name; done
+trap 'exit 9' USR2
 echo ready $$
 while :; do read -rt 0.05 <> <(:); done
 PROGRAM
@@ -103,7 +103,7 @@ sent() { # a job has a process group of its own
 	local tool=$! name child
 	await has signals ready
 	child=$(sed -n 's/ready //p' signals)
-	for name in INT TERM HUP QUIT; do
+	for name in INT TERM HUP QUIT USR1; do
 		kill -"$name" $tool
 		await has signals "got $name"
 		kill -"$name" -- -$tool
@@ -112,13 +112,13 @@ sent() { # a job has a process group of its own
 	kill -STOP -- -$tool
 	await eval 'jobs %% | grep -q Stopped'
 	kill -CONT -- -$tool
-	kill -USR1 "$child"
+	kill -USR2 "$child"
 	wait $tool
 	is $? 9
 }
 sent >sent.out 2>&1
 check 'each signal reaches the program once, alone or with its group; job control works' eval "is $? 0 || { cat sent.out; false; }"
-check 'no signal came twice' is "$(grep -c got signals)" 8
+check 'no signal came twice' is "$(grep -c got signals)" 10
 set +m
 check 'nothing of it is left' empty
 died() {
@@ -136,9 +136,36 @@ killed() {
 	kill -KILL $tool
 	wait $tool
 	await empty
-	kill -USR1 "$child"
+	kill -USR2 "$child"
 }
 check 'the configuration goes with a tool that is killed' killed 2>/dev/null
+limited() { # under a limit of no byte for a file
+	(ulimit -f 0; exec ctrace run --report x.html ./any.sh 2>&1 </dev/null) | cat >err
+	is "${PIPESTATUS[0]}" 125 && has err 'ctrace run: any.sh.ctb: File too large' && [ ! -e any.sh.ctb ]
+}
+check 'a file size limit is reported, not deadly' limited
+check 'and leaves nothing' empty
+dispositions() {
+	grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status >alone.out
+	ctrace run --summary=never grep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status >run.out
+	cmp alone.out run.out
+}
+check 'the program has the dispositions and the mask that the tool was given' dispositions
+check 'also those that are not the usual ones' eval '(trap "" XFSZ PIPE USR1 HUP; dispositions)'
+early() { # a signal between the files and the program
+	strace -qq -o strace.out -e trace=mkdir -e inject=mkdir:delay_exit=300000 ctrace run --summary=never bash -c 'sleep 60' 2>/dev/null &
+	local tool=$!
+	await eval '[ -d bash.ctb ]'
+	kill -TERM "$(pgrep -P $tool -x ctrace)"
+	wait $tool
+	is $? 143 && [ ! -e bash.ctb ]
+}
+if command -v strace >/dev/null && strace -qq -e inject=mkdir:delay_exit=1 true 2>/dev/null; then
+	check 'a signal before the program starts ends it' early
+	check 'and leaves nothing' empty
+else
+	skip 'a signal before the program starts' 'no strace'
+fi
 # A reader sees the end of the output when the program closes it, not when it ends.
 check 'the output is the program'\''s alone' is "$(timeout 60 bash -c '{ ctrace run --summary=never bash -c "echo x; exec >&-; read -r < go" 2>/dev/null & } | cat; echo end; : >go' 2>&1 & mkfifo go; wait)" $'x\nend'
 
@@ -244,6 +271,11 @@ touch good.old/note
 check 'files that belong to no trace stay' eval 'run 125 -o good ./shop && has err "it has files that belong to no trace" && [ -f good.old/note ]'
 check 'a trace needs a directory' run 125 -o nowhere/trace ./shop
 check 'a name that a configuration cannot have' run 125 -o "a\$b" ./shop
+check 'a report in the place of a directory' eval 'run 125 --report mine ./shop && has err "mine: it is a directory; name a file in it" && is "$(<out)" ""'
+check 'an empty name of the trace' eval 'run 2 -o "" ./shop && has err "-o has an empty name"'
+check 'of the report' eval 'run 2 --report= ./shop && has err "--report has an empty name"'
+check 'of the configuration' eval 'run 2 --config= ./shop && has err "--config has an empty name"'
+check 'no directory for the configuration' eval 'TMPDIR=$PWD/nowhere run 125 ./shop && has err "$PWD/nowhere: the configuration of the run cannot be written there: No such file or directory; set TMPDIR"'
 check 'the report cannot be written' eval 'run 125 --report nowhere/x.html ./shop && has err "nowhere/x.html: No such file"'
 
 # ---- options
@@ -252,6 +284,17 @@ traced() { # OPTION...: the events, by name
 }
 check 'calls alone' eval 'traced --calls && has shown ENTRY && lacks shown PARAGRAPH && lacks shown READNEXT'
 check 'with errors of files' has shown 'OPEN ERROR select="MISSING"'
+page() { # OPTION...: the page
+	run 3 --summary=always -o some "$@" ./shop
+}
+check 'its page says what was not traced, and which option traces it' eval 'page --calls && has err "Paragraphs were not traced: add --paragraphs." && has err "Files were not traced: add --files." && has err "OPEN of MISSING: status 35" && lacks err "No paragraph"'
+check 'and of paragraphs' eval 'page --paragraphs && has err "Programs were not traced: add --calls." && has err WRITE-ONE'
+check 'and of a level' eval 'page --level=info && has err "Paragraphs were not traced: their level is debug, which --level excludes." && grep -qE "^CUSTOMER +- +- +- " err'
+check 'and of a level that leaves only errors' eval 'page --level=warn && has err "Programs were not traced: their level is info, which --level excludes." && has err "Files were not traced" && has err "OPEN of MISSING"'
+check 'and of both' eval 'page --calls --level=info && has err "Paragraphs were not traced: add --paragraphs and --level=debug."'
+check 'its page has one file, and the errors of all' eval 'page --files=customer && grep -qE "^CUSTOMER +101 " err && ! grep -qE "^MISSING " err && has err "OPEN of MISSING: status 35"'
+check 'its page of one that failed' eval 'page --files=nosuch,missing && grep -qE "^MISSING " err && ! grep -qE "^CUSTOMER " err'
+check 'its page of none' eval 'page --files=nosuch && has err "None of the files that --files names was opened."'
 check 'files alone' eval 'traced --files && has shown READNEXT && lacks shown ENTRY'
 check 'one file' eval 'traced --files=missing && has shown "OPEN ERROR" && lacks shown CUSTOMER'
 check 'paragraphs alone' eval 'traced --paragraphs && has shown PARAGRAPH && lacks shown ENTRY'
@@ -285,6 +328,17 @@ check 'a file for another program is left out' eval 'run 3 --config user.cfg ./s
 sed -i 's/(shop)/shop/' user.cfg
 check 'a file of the user'\''s goes before' eval 'run 3 --config user.cfg ./shop && ctrace show shop.ctb >shown && has shown EXCEPTION && has shown ENTRY && has shown DISPLAY'
 check 'also by the environment' eval 'MFTRACE_CONFIG=user.cfg run 3 ./shop && ctrace show shop.ctb >shown && has shown EXCEPTION && [ ! -e elsewhere.ctb ]'
+printf '%s\n' 'mftrace.dest.mf.rts = (textfile)' "mftrace.emitter.textfile#file = $PWD/other.log" >other.cfg
+check 'other destinations do not take events from the trace' eval 'run 3 --config other.cfg ./shop && ctrace show shop.ctb >shown && has shown ENTRY && has other.log " mf.rts 6 "'
+printf 'mftrace.level = loud\nmftrace.comp.mf.rts#exceptions = true\nnonsense\n' >wrong.cfg
+wrong() {
+	ctrace config check wrong.cfg 2>checked >/dev/null
+	run 3 --config wrong.cfg ./shop
+	is "$(wc -l <checked)" 2 && is "$(head -2 err)" "$(<checked)" && ctrace show shop.ctb >shown && has shown EXCEPTION
+}
+check 'lines with errors are reported as by ctrace config check, and the others count' wrong
+sed -i 1i'mftrace.application = another' wrong.cfg
+check 'not in a file for another program' eval 'run 3 --config wrong.cfg ./shop && lacks err wrong.cfg'
 check 'one that is missing' eval 'run 125 --config nosuch.cfg ./shop && has err "nosuch.cfg: No such file" && [ ! -e nosuch.cfg ]'
 check 'the program finds the libraries that it had' eval 'LD_PRELOAD=libSegFault-none.so:$CTRACE_BUILD/libctrace.so.1 ctrace run --summary=never bash -c "echo \$LD_PRELOAD" 2>/dev/null >out; has out "libctrace-cobol.so:libSegFault-none.so"'
 
@@ -296,6 +350,57 @@ PROGRAM
 chmod +x both.sh
 check 'all programs of a script have one trace' eval 'run 0 ./both.sh && is "$(ls both.sh.ctb | wc -l)" 2'
 check 'a module' eval 'run 0 cobcrun PRICE; ctrace show cobcrun.ctb >shown; has shown "program=\"PRICE\""'
+cat >calls.cob <<'COBOL'
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. CALLS.
+       DATA DIVISION.
+       WORKING-STORAGE SECTION.
+       01 N PIC 9(4) VALUE 1.
+       PROCEDURE DIVISION.
+           CALL "PRICE" USING N.
+           CALL "PRICE" USING N.
+COBOL
+cobc -x -ftraceall calls.cob
+stats_rows() { # OF BY: the rows of one name, without times
+	ctrace stats --by="$2" "$1" | awk -v OFS=' ' 'NR > 3 && NF > 0 { print $1, $2 }'
+}
+check 'stats: a program has one row, without its search' eval 'run 0 ./calls && is "$(stats_rows calls.ctb program | sort)" "$(printf "CALLS 1\nPRICE 2")"'
+check 'its search is another name' eval 'is "$(stats_rows calls.ctb called)" "PRICE 1"'
+check 'stats: statements' eval 'run 0 --statements ./calls && stats_rows calls.ctb statement | grep -x "CALL STATEMENT"'
+check 'stats: another word' eval '! ctrace stats --by=verb calls.ctb 2>err && has err "as program, paragraph, statement, select or file"'
+cat >slow.cob <<'COBOL'
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SLOW.
+       ENVIRONMENT DIVISION.
+       INPUT-OUTPUT SECTION.
+       FILE-CONTROL.
+           SELECT GO-ON ASSIGN TO "go-on"
+               ORGANIZATION IS LINE SEQUENTIAL.
+       DATA DIVISION.
+       FILE SECTION.
+       FD GO-ON.
+       01 GO-REC PIC X(80).
+       PROCEDURE DIVISION.
+       BEGIN-IT.
+           OPEN INPUT GO-ON.
+           CLOSE GO-ON.
+COBOL
+cobc -x slow.cob && mkfifo go-on
+printf '#!/bin/bash\n./slow & for i in {1..500}; do ls -d background.sh.ctb/slow.* 2>/dev/null && break; sleep 0.02; done; echo $! >background.pid; exit 4\n' >background.sh
+printf '#!/bin/bash\nread -r < go-on & echo $! >background.pid; exit 4\n' >waiting.sh
+chmod +x background.sh waiting.sh
+background() {
+	run 4 --summary=always ./background.sh
+	is "$(head -1 err)" "ctrace run: process $(<background.pid) (slow): it still runs and traces into background.sh.ctb; the page has what was there so far" &&
+		: >go-on && await eval 'ctrace show background.sh.ctb | grep ENVEXIT'
+}
+check 'a program in the background traces on, and its process is reported' background
+waiting() {
+	run 4 ./waiting.sh
+	is "$(<err)" "ctrace run: process $(<background.pid) (waiting.sh): it still runs; a COBOL program that it starts from now on is not traced" &&
+		[ ! -e waiting.sh.ctb ] && : >go-on
+}
+check 'so is another process, in place of a reason why nothing was traced' waiting
 cat >fail.cob <<'COBOL'
        IDENTIFICATION DIVISION.
        PROGRAM-ID. FAIL.
@@ -310,6 +415,20 @@ failing() {
 	is $? $status && cmp alone.out run.out && has run.err 'NOWHERE' && has run.err 'in FAIL'
 }
 check 'a run-time error' failing
+little_memory() {
+	(ulimit -v 70000 && run 3 -o little.ctb ./shop) || return
+	[ -e little.ctb ] || has err './shop: nothing of the COBOL run time was traced: the limit of 70000 KiB (ulimit -v) leaves no room for tracing'
+}
+check 'little memory: the program runs, and the limit is the reason' little_memory
+doctor() {
+	local version
+	version=$(cobcrun --version | sed -n '1s/.* \([0-9]*\.[0-9]*\).*/\1/p')
+	ctrace doctor ./shop >out 2>err
+	grep -qE "^cobol +/.*/libcob\.so[.0-9]* is ${version}[0-9.]*; $CTRACE_BUILD/libctrace-cobol\.so is for $version, and was not loaded: ctrace run loads it$" out || { cat out; return 1; }
+	LD_PRELOAD=$CTRACE_BUILD/libctrace-cobol.so ctrace doctor --json ./shop 2>/dev/null >json
+	has json '"loaded":true' && has json "\"built_for\":\"$version\"" && ctrace doctor true | { ! grep '^cobol'; }
+}
+check 'ctrace doctor reports the run time, and the library for it' doctor
 few() { # LIMIT WANTED-STATUS
 	(ulimit -n "$1" && for fd in $(seq 3 "$1"); do eval "exec $fd>&-"; done; run "$2" ./shop)
 }

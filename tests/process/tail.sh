@@ -117,6 +117,10 @@ check 'an expression' is "$(ctrace tail 'level >= warn && data[0] == "part"' --f
 check 'whose they are' is "$(ctrace tail "program ~ 'tool_subj*' && pid == $one && host == '$(hostname)' && job ~ 'tool*'" --from-start --for 0.05 | wc -l)" 20
 printf '%s\n' 'component: TOOL.MAIN' 'events: {1: {mnemonic: STEP, arguments: [number]}}' >tool.yaml
 check 'a catalogue' is "$(ctrace tail --catalog tool.yaml 'data.number == 2' --from-start --for 0.05 | cut -d' ' -f2- | sort -u)" 'tool.main STEP INFO number=2'
+printf 'component: tool.main\nevents:\n  1: {mnemonic: STEP, until: next, arguments: [number]}\n' >until.yaml
+check '--ends: a line where a span ends that has no exit' is "$(ctrace tail --ends --catalog until.yaml -c tool.main --from-start --for 0.05 | grep -c 'its end is inferred)$')" \
+	"$(($(ctrace tail --catalog until.yaml -c tool.main --from-start --for 0.05 | wc -l) - 1))"
+check 'which a filter by its duration finds too' ctrace tail 'duration > 0ns' --catalog until.yaml --from-start --limit 1
 check '--limit' is "$(ctrace tail --from-start --limit 3 | wc -l)" 3
 check 'filters that nothing passes' is "$(ctrace tail --from-start --for 0.05 -e 3 | wc -l)" 0
 check 'a JOBNAME' is "$(ctrace tail --from-start --for 0.05 --job 'tool*' | wc -l)" 20

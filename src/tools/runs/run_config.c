@@ -40,6 +40,17 @@ static bool config_report(const char *path, const char *what)
 	return false;
 }
 
+static bool config_report_unwritten(int error)
+{
+	char what[256];
+
+	(void)snprintf(
+		what, sizeof what,
+		"the configuration of the run cannot be written there: %s; set TMPDIR to another directory",
+		strerror(error));
+	return config_report(ct_temporary_directory("/tmp"), what);
+}
+
 /* -----------------------------------------------------------------------------------------------
  * The user's file
  */
@@ -53,6 +64,25 @@ static const char *first_argument(char **words, struct ct_buf *joined)
 		ct_buf_add(joined, *word, strlen(*word) + 1);
 	return ct_config_triggered(slash != NULL ? slash + 1 : words[0],
 				   joined->data != NULL ? joined->data : "", joined->size);
+}
+
+/* As `ctrace config check` prints it. */
+static void line_diagnose(const struct ct_diagnostic *diagnostic, void *user)
+{
+	const char *path = user;
+
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ":%u:%u: %s; expected %s\n", diagnostic->line, diagnostic->column,
+		diagnostic->message, diagnostic->expected);
+}
+
+/* A line with an error has no effect, as for every program that reads the file. */
+static void text_diagnose(struct ct_buf *text, const char *path)
+{
+	const struct ct_config_reader reader = { .diagnose = line_diagnose,
+						 .user = (void *)(uintptr_t)path };
+
+	ct_config_read(ct_buf_text(text), text->size, NULL, &reader, NULL);
 }
 
 /* Is the file for this program?  The words of the command line decide, as for the program itself,
@@ -107,8 +137,10 @@ static bool user_add(struct ct_buf *out, const struct run_wanted *wanted, char *
 		return true;
 	ct_buf_init(&text);
 	status = ct_os_read_file(path, USER_LIMIT, &text);
-	if (status == CTRACE_OK && text_is_for_program(&text, words))
+	if (status == CTRACE_OK && text_is_for_program(&text, words)) {
+		text_diagnose(&text, path);
 		text_add(out, &text);
+	}
 	ct_buf_fini(&text);
 	return status == CTRACE_OK ||
 	       config_report(path, status == CTRACE_NOT_FOUND ? strerror(ENOENT)
@@ -165,9 +197,7 @@ static const char *level_of_errors(const char *level)
 static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 {
 	const char *level = wanted->level != NULL ? wanted->level : "debug";
-	bool by_default =
-		!wanted->files && !wanted->calls && !wanted->paragraphs && !wanted->statements;
-	bool calls = by_default || wanted->calls;
+	bool calls = run_wants(wanted, RUN_PROGRAMS);
 
 	ct_buf_add_format(out, "mftrace.level.mf.rts = %s\n", level);
 	/* `all` of the user's file would add what the options leave out. */
@@ -176,9 +206,9 @@ static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 	property_add(out, "mf.rts#pgm", calls);
 	property_add(out, "mf.rts#pgmsearch", calls);
 	property_add(out, "mf.rts#pgmload", calls);
-	property_add(out, "mf.rts#paragraphs", by_default || wanted->paragraphs);
+	property_add(out, "mf.rts#paragraphs", run_wants(wanted, RUN_PARAGRAPHS));
 	property_add(out, "mf.rts#statements", wanted->statements);
-	if (by_default || wanted->files) {
+	if (run_wants(wanted, RUN_FILES)) {
 		ct_buf_add_format(out, "mftrace.level.mf.mffh.xfh = %s\n", level);
 		files_add(out, wanted->file_names);
 	} else {
@@ -192,7 +222,12 @@ static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 
 static void trace_add(struct ct_buf *out, const struct run_trace *trace)
 {
+	static const char *const components[] = { "mf.rts", "mf.rts.io", "mf.mffh.xfh" };
+
 	ct_buf_add_text(out, "mftrace.dest = binfile\n");
+	/* A component that the user's file gives other destinations has the trace besides. */
+	for (size_t i = 0; i < CT_COUNT(components); i++)
+		ct_buf_add_format(out, "mftrace.dest.%s = binfile\n", components[i]);
 	ct_buf_add_format(out, "mftrace.emitter.binfile#location = %s\n", trace->path);
 	ct_buf_add_text(out, "mftrace.emitter.binfile#file = $(APPNAME).$(PID).ctb\n"
 			     "mftrace.emitter.binfile#maxgeneration = 1\n"
@@ -265,12 +300,26 @@ static bool directory_make(struct run_config *config, const char *parent)
 	return config->lock >= 0;
 }
 
+/* A full disk takes some of the bytes first. */
+static bool file_write_all(int fd, const char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t written = TEMP_FAILURE_RETRY(write(fd, data, size));
+
+		if (written < 0)
+			return false;
+		data += written;
+		size -= (size_t)written;
+	}
+	return true;
+}
+
 static bool file_write(struct run_config *config, struct ct_buf *text)
 {
 	const char *parent = ct_temporary_directory("/tmp");
 	bool is_written;
 	char *whole;
-	int fd;
+	int fd, error;
 
 	directories_sweep(parent);
 	if (!directory_make(config, parent))
@@ -282,33 +331,38 @@ static bool file_write(struct run_config *config, struct ct_buf *text)
 	free(whole);
 	(void)snprintf(config->path, sizeof config->path, "%s/" FILE_NAME, config->directory);
 	fd = open(config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	is_written = fd >= 0 && write(fd, text->data, text->size) == (ssize_t)text->size;
+	is_written = fd >= 0 && file_write_all(fd, text->data, text->size);
+	error = errno;
 	ct_os_close(&fd);
 	if (is_written)
 		return true;
 	(void)unlink(config->path);
 	(void)rmdir(config->directory);
+	errno = error;
+	return false;
+}
+
+bool run_config_read(struct run_config *config, const struct run_wanted *wanted, char **words)
+{
+	ct_buf_init(&config->text);
+	defaults_add(&config->text);
+	if (user_add(&config->text, wanted, words))
+		return true;
+	ct_buf_fini(&config->text);
 	return false;
 }
 
 bool run_config_write(struct run_config *config, const struct run_wanted *wanted,
-		      const struct run_trace *trace, char **words)
+		      const struct run_trace *trace)
 {
-	struct ct_buf text;
 	bool is_written;
 
-	ct_buf_init(&text);
-	defaults_add(&text);
-	if (!user_add(&text, wanted, words)) {
-		ct_buf_fini(&text);
-		return false;
-	}
-	options_add(&text, wanted);
-	trace_add(&text, trace);
-	errno = ENOMEM;
-	is_written = !text.failed && file_write(config, &text);
-	if (!is_written)
-		(void)config_report(NULL, strerror(errno));
-	ct_buf_fini(&text);
+	options_add(&config->text, wanted);
+	trace_add(&config->text, trace);
+	if (config->text.failed)
+		is_written = config_report(NULL, strerror(ENOMEM));
+	else
+		is_written = file_write(config, &config->text) || config_report_unwritten(errno);
+	ct_buf_fini(&config->text);
 	return is_written;
 }

@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 #include "base/hash_table.h"
+#include "tools/runs/run_processes.h"
 #include "tools/traces/reading.h"
 
 #define HOLD_NS 20000000u /* so long an event waits for earlier ones of other threads */
 #define BUSY_MS 2u
 #define IDLE_MS 50u
-#define ENVIRONMENT_LIMIT ((size_t)4 << 20)
 #define THREADS_MOST 65536u
 
 /* What was printed of a thread. */
@@ -40,7 +40,7 @@ struct run_follow {
 	struct reading reading;
 	struct ct_live *live;
 	struct ct_text_printer *printer;
-	char mark[4200]; /* in the environment of a process of the run */
+	const char *config; /* the path by which a process of the run is known */
 	unsigned wait_ms;
 	struct followed *threads;
 	uint32_t count;
@@ -50,21 +50,11 @@ struct run_follow {
 	struct ct_buf line;
 };
 
-/* A process of the run, or one of its children, has the configuration's path from its start. */
 static bool process_is_of_run(const struct ct_live_who *who, void *user)
 {
 	const struct run_follow *follow = user;
-	size_t size = strlen(follow->mark) + 1;
-	char path[64];
-	struct ct_buf text;
-	bool is_found;
 
-	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/environ", who->pid);
-	ct_buf_init(&text);
-	is_found = ct_os_read_file(path, ENVIRONMENT_LIMIT, &text) == CTRACE_OK && text.size != 0 &&
-		   memmem(text.data, text.size, follow->mark, size) != NULL;
-	ct_buf_fini(&text);
-	return is_found;
+	return run_process_is_of_run(who->pid, follow->config);
 }
 
 static bool followed_is(const void *items, uint32_t number, const void *key)
@@ -167,7 +157,7 @@ struct run_follow *run_follow_open(const char *config)
 	reading_init(&follow->reading, "ctrace run");
 	follow->reading.has_pairs = true;
 	follow->wait_ms = BUSY_MS;
-	(void)snprintf(follow->mark, sizeof follow->mark, "MFTRACE_CONFIG=%s", config);
+	follow->config = config;
 	if (reading_open_empty(&follow->reading))
 		status = follow_open(follow);
 	if (status == CTRACE_OK)

@@ -9,7 +9,8 @@
 #include "print/print.h"
 
 struct run_follow;
-/* config: the path by which a process of the run is known.  Returns NULL after a report. */
+/* config: the path by which a process of the run is known, valid until the close.  Returns NULL
+ * after a report. */
 struct run_follow *run_follow_open(const char *config);
 void run_follow_close(struct run_follow *follow);
 /* Readable when a process appears; -1: none. */

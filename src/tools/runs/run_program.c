@@ -29,9 +29,10 @@
 #include "base/base.h"
 #include "cli/cli.h"
 
-static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 /* signals whose disposition the program must have as the tool was given it */
-static const int kept[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGCHLD, SIGPIPE };
+static const int kept[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+			    SIGUSR2, SIGCHLD, SIGPIPE, SIGXFSZ };
 _Static_assert(CT_COUNT(kept) == CT_COUNT(((struct run_program *)0)->before), "one each");
 
 static void run_report(const char *name, const char *what)
@@ -153,7 +154,7 @@ static _Noreturn void child_exec(const struct run_program *run, int to_parent)
 	_exit(RUN_NOT_FOUND);
 }
 
-void run_program_prepare(struct run_program *run)
+void run_program_hold(struct run_program *run)
 {
 	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	const struct sigaction ignored = { .sa_handler = SIG_IGN };
@@ -163,6 +164,8 @@ void run_program_prepare(struct run_program *run)
 	/* A child must leave its status behind, also when nobody reads the page. */
 	(void)sigaction(SIGCHLD, &usual, NULL);
 	(void)sigaction(SIGPIPE, &ignored, NULL);
+	/* A write beyond `ulimit -f` fails, and is reported. */
+	(void)sigaction(SIGXFSZ, &ignored, NULL);
 	(void)sigemptyset(&run->mask);
 	(void)sigaddset(&run->mask, SIGCHLD);
 	/* What the tool was started to ignore, as under nohup, it does not take, and the program
@@ -171,6 +174,12 @@ void run_program_prepare(struct run_program *run)
 		if (run->before[i].sa_handler != SIG_IGN)
 			(void)sigaddset(&run->mask, passed_on[i]);
 	(void)sigprocmask(SIG_BLOCK, &run->mask, &run->mask_before);
+}
+
+void run_program_release(const struct run_program *run)
+{
+	/* Nothing is left behind: what has come may end the tool now. */
+	(void)sigprocmask(SIG_SETMASK, &run->mask_before, NULL);
 }
 
 static void signals_restore(const struct run_program *run)
@@ -231,7 +240,6 @@ int run_program_start(struct run_program *run)
 	if (run->signals_fd < 0 || !keeper_start(run)) {
 		error = errno;
 		config_remove(run);
-		signals_restore(run);
 		run_report(run->words[0], strerror(error));
 		return RUN_FAILED;
 	}
@@ -240,8 +248,8 @@ int run_program_start(struct run_program *run)
 		return 0;
 	}
 	error = errno;
+	(void)close(run->signals_fd);
 	keeper_end(run);
-	signals_restore(run);
 	run_report(run->words[0], strerror(error));
 	return run->child < 0 ? RUN_FAILED : error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
 }

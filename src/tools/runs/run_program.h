@@ -40,16 +40,18 @@ struct run_program {
 	/* private */
 	pid_t child, keeper;
 	int signals_fd, keeper_fd;
-	struct sigaction before[6];
+	struct sigaction before[9];
 	sigset_t mask_before;
 	sigset_t mask;
 	int how; /* of the program: the status of waitpid() */
 };
-/* Keeps signals for the program from now on, so that one which comes before it has started ends
- * nothing half-done.  Called before anything else. */
-void run_program_prepare(struct run_program *run);
-/* Starts the program.  Afterwards standard input and output are the program's alone.  Returns 0, or
- * the exit status after a report. */
+/* Blocks the signals that are passed on.  Called before the tool makes files: a signal that comes
+ * meanwhile waits for the program, or for run_program_release(). */
+void run_program_hold(struct run_program *run);
+/* There is no program: called when the files have been removed. */
+void run_program_release(const struct run_program *run);
+/* Starts the program, after run_program_hold().  Afterwards standard input and output are the
+ * program's alone.  Returns 0, or the exit status after a report. */
 int run_program_start(struct run_program *run);
 /* Passes signals on and waits until the program has ended; removes the configuration. */
 void run_program_wait(struct run_program *run);

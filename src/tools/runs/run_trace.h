@@ -26,7 +26,7 @@ void run_trace_discard(struct run_trace *trace);
 /* Does the directory have a trace? */
 bool run_trace_has_some(const struct run_trace *trace);
 
-/* ---- run_config.c: the configuration that the programs of the run read. */
+/* ---- run_wanted.c: what the options ask for. */
 struct run_wanted {
 	const char *level;       /* NULL: debug */
 	const char *user_config; /* --config; NULL: MFTRACE_CONFIG, if set */
@@ -35,14 +35,28 @@ struct run_wanted {
 	bool files, calls, paragraphs, statements;
 	bool records, io;
 };
+/* The tables of the page. */
+enum run_part { RUN_PROGRAMS, RUN_PARAGRAPHS, RUN_FILES, RUN_PARTS };
+bool run_wants(const struct run_wanted *wanted, enum run_part part);
+uint32_t run_wanted_level(const struct run_wanted *wanted);
+/* Returns a sentence: why the part was not traced, and which option traces it.  NULL when it was
+ * traced. */
+#define RUN_UNTRACED_SIZE 128u
+const char *run_wanted_untraced(const struct run_wanted *wanted, enum run_part part,
+				char out[RUN_UNTRACED_SIZE]);
+
+/* ---- run_config.c: the configuration that the programs of the run read. */
 struct run_config {
+	struct ct_buf text;            /* the user's part */
 	char directory[PATH_MAX - 64]; /* private */
 	char path[PATH_MAX];           /* in it */
 	int lock;                      /* of the directory, until the tool ends */
 };
-/* Writes the file.  words: the program and its arguments, for mftrace.application.  Returns false
- * after a report; then nothing is left. */
+/* Reads the user's file.  words: the program and its arguments, for mftrace.application.  Returns
+ * false after a report. */
+bool run_config_read(struct run_config *config, const struct run_wanted *wanted, char **words);
+/* Writes the file.  Returns false after a report; then nothing is left. */
 bool run_config_write(struct run_config *config, const struct run_wanted *wanted,
-		      const struct run_trace *trace, char **words);
+		      const struct run_trace *trace);
 
 #endif

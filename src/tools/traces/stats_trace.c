@@ -610,7 +610,7 @@ int ct_stats_trace(struct stats_trace *stats)
 		return reading_end(&stats->reading, 0);
 	if (stats->by != NULL && !ct_tally_by_is_known(stats->reading.catalog, stats->by)) {
 		fprintf(stderr,
-			"ctrace stats: --by: \"%s\" is no table, and no argument in a catalogue; expected component, event, thread or an argument\n",
+			"ctrace stats: --by: \"%s\" is no table, and no argument in a catalogue; expected component, event, thread or an argument, as program, paragraph, statement, select or file\n",
 			stats->by);
 		reading_close(&stats->reading);
 		return CMD_USAGE;

@@ -16,10 +16,13 @@ static struct ct_source_process process_of_run = {
 	.path = "", .host = "", .program = "", .jobname = "", .format = ""
 };
 
+static uint32_t level_of_event;
+
 static int page_setup(void **state)
 {
 	(void)state;
 	process_of_run.index = 0;
+	level_of_event = CTRACE_DEBUG;
 	return ct_run_page_create(&page) == CTRACE_OK ? 0 : -1;
 }
 
@@ -45,6 +48,7 @@ static void give(const char *component, uint32_t id, uint64_t time_ns, const cha
 	event.traced.event_id = id;
 	event.traced.time_ns = time_ns;
 	event.traced.tid = 1;
+	event.traced.level = level_of_event;
 	event.names = &named;
 	event.type = NULL;
 	event.source_process = &process_of_run;

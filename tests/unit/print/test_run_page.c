@@ -133,6 +133,34 @@ static void files(void **state)
 	assert_int_equal(row(&page->files, "CUST")->other_statuses, 20 - 4);
 }
 
+/* An OPEN that fails has the text of ASSIGN; one that does not has the path. */
+static void one_file_by_two_names(void **state)
+{
+	const struct run_row *customer;
+
+	(void)state;
+	file(1001, "CUST", "./cust", "35", 0);
+	file(1001, "CUST", "/d/cust", "05", 0);
+	file(1005, "CUST", "/d/cust", "00", 40);
+	file(1001, "CUST", "../cust", "35", 0);
+	file(1001, "OTHER", "cust", "35", 0); /* another SELECT */
+	file(1001, "CUST", "st", "35", 0);    /* another file */
+	file(1001, "TWICE", "/d/t", "00", 0);
+	file(1001, "TWICE", "/e/t", "00", 0);
+	file(1001, "TWICE", "t", "35", 0); /* of which one? */
+	ct_run_page_close(page);
+	customer = &page->files.rows[2];
+	assert_string_equal(customer->of, "/d/cust");
+	assert_row(customer, 4, 4000, 0);
+	assert_string_equal(customer->statuses[0].text, "05");
+	assert_string_equal(customer->statuses[1].text, "35");
+	assert_int_equal(customer->statuses[1].count, 2);
+	assert_int_equal(page->files.rows[1].count, 0);
+	assert_int_equal(page->files.rows[3].count, 0);
+	for (uint32_t i = 4; i < page->files.count; i++)
+		assert_int_equal(page->files.rows[i].count, 1);
+}
+
 static void errors(void **state)
 {
 	char text[32];
@@ -209,15 +237,11 @@ static void more_than_there_is_room_for(void **state)
 int test_run_page(void)
 {
 	const struct CMUnitTest tests[] = {
-		PAGE_TEST(programs_and_paragraphs),
-		PAGE_TEST(a_section_ends_a_paragraph),
-		PAGE_TEST(a_program_that_calls_itself),
-		PAGE_TEST(paragraphs_alone),
-		PAGE_TEST(threads_and_processes_are_apart),
-		PAGE_TEST(files),
-		PAGE_TEST(errors),
-		PAGE_TEST(a_trace_in_which_nothing_fits),
-		PAGE_TEST(more_than_there_is_room_for),
+		PAGE_TEST(programs_and_paragraphs),         PAGE_TEST(a_section_ends_a_paragraph),
+		PAGE_TEST(a_program_that_calls_itself),     PAGE_TEST(paragraphs_alone),
+		PAGE_TEST(threads_and_processes_are_apart), PAGE_TEST(files),
+		PAGE_TEST(one_file_by_two_names),           PAGE_TEST(errors),
+		PAGE_TEST(a_trace_in_which_nothing_fits),   PAGE_TEST(more_than_there_is_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -93,6 +93,49 @@ static void nothing(void **state)
 			    "ctrace show 'a b'\\''c.ctb'\nreport: out.html\n");
 }
 
+static void what_was_not_traced(void **state)
+{
+	struct ct_run_page_options options = { .trace = "t",
+					       .untraced = { .programs =
+								     "Programs were not traced.",
+							     .files = "Files were not traced." } };
+
+	(void)state;
+	file(1001, "GONE", "gone", "35", 0);
+	assert_non_null(strstr(printed(&options), "\nPrograms were not traced.\n\nNo paragraph was "
+						  "announced: that needs cobc -ftrace or "
+						  "-ftraceall.\n\nFiles were not traced.\n"));
+	/* The errors of files are always traced. */
+	assert_non_null(strstr(ct_buf_text(&text), "OPEN of GONE: status 35"));
+	assert_null(strstr(ct_buf_text(&text), "FILE "));
+	options.untraced = (struct ct_run_page_untraced){ .records = true };
+	file(1001, "CUST", "/d/cust", "00", 0);
+	assert_non_null(strstr(printed(&options), "CUST      -       -      -  1.00 us  00"));
+}
+
+static void files_that_were_asked_for(void **state)
+{
+	struct ct_run_page_options options = { .trace = "t", .files = "cust,LAST.dat,,more" };
+
+	(void)state;
+	level_of_event = CTRACE_ERROR;
+	file(1001, "GONE", "/d/gone.dat", "35", 0);
+	file(1001, "LOST", "/d/last.dat", "35", 0);
+	file(1001, "CUST", "cust.dat", "35", 0);
+	level_of_event = CTRACE_DEBUG;
+	file(1001, "TOO", "/d/too", "00", 0); /* a configuration asks for it */
+	(void)printed(&options);
+	assert_null(strstr(ct_buf_text(&text), "\nGONE "));
+	assert_non_null(strstr(ct_buf_text(&text), "\nLOST "));
+	assert_non_null(strstr(ct_buf_text(&text), "\nCUST "));
+	assert_non_null(strstr(ct_buf_text(&text), "\nTOO "));
+	assert_non_null(strstr(ct_buf_text(&text), "OPEN of GONE: status 35"));
+	options.files = "other";
+	page->files.count = 2; /* (others) and GONE */
+	assert_non_null(
+		strstr(printed(&options), "\nNone of the files that --files names was opened.\n"));
+}
+
 static void rows_and_width(void **state)
 {
 	char path[128];
@@ -111,6 +154,9 @@ static void rows_and_width(void **state)
 	assert_non_null(strstr(ct_buf_text(&text), "  23 x 2  two\n(1 more)\n"));
 	assert_non_null(strstr(ct_buf_text(&text), "x/last\n"));
 	assert_non_null(strstr(ct_buf_text(&text), "00      ...x"));
+	assert_null(strstr(ct_buf_text(&text), path));
+	assert_non_null(strstr(printed(&(struct ct_run_page_options){ .trace = "t" }), path));
+	(void)printed(&(struct ct_run_page_options){ .trace = "t", .width = 60, .rows = 2 });
 	for (const char *line = ct_buf_text(&text); *line != '\0'; line += strcspn(line, "\n") + 1)
 		if (strncmp(line, "No ", 3) != 0)
 			assert_true(strcspn(line, "\n") <= 60);
@@ -135,6 +181,8 @@ int test_run_page_text(void)
 		PAGE_TEST(numbers),
 		PAGE_TEST(a_page),
 		PAGE_TEST(nothing),
+		PAGE_TEST(what_was_not_traced),
+		PAGE_TEST(files_that_were_asked_for),
 		PAGE_TEST(rows_and_width),
 		PAGE_TEST(names_cannot_do_harm),
 	};

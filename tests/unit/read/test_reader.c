@@ -253,6 +253,51 @@ static void live_events_are_paired(void **state)
 	ct_filter_destroy(filter);
 }
 
+/* Ends that are inferred come before the event that infers them, whether the filter drops it. */
+static void a_live_event_infers_ends(void **state)
+{
+	static const char text[] = "component: APP\n"
+				   "events:\n"
+				   "  1: {mnemonic: STEP, until: next}\n"
+				   "  2: {mnemonic: OTHER}\n";
+	struct ct_source_process one = { .index = 1, .pid = 1 };
+	struct ctrace_event step = { .component = "APP",
+				     .component_size = 3,
+				     .event_id = 1,
+				     .time_ns = 100,
+				     .pid = 1,
+				     .tid = 1 };
+	struct ct_filter *filter = filter_of("duration > 200ns");
+	struct ct_catalog *catalog = event_catalog("app.yaml", text);
+	struct ct_reader *reader;
+	const struct ct_read_event *event;
+
+	(void)state;
+	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter,
+								       .has_pairs = true,
+								       .has_inferred = true,
+								       .catalog = catalog },
+					  &reader),
+			 CTRACE_OK);
+	assert_null(ct_reader_take(reader, &step, &one));
+	assert_null(ct_reader_take_inferred(reader));
+	step.time_ns = 150; /* 50 ns: the filter drops the first end */
+	assert_null(ct_reader_take(reader, &step, &one));
+	assert_null(ct_reader_take_inferred(reader));
+	step.time_ns = 400;
+	assert_null(ct_reader_take(reader, &step, &one));
+	event = ct_reader_take_inferred(reader);
+	assert_non_null(event);
+	assert_true(event->is_inferred);
+	assert_int_equal(event->duration_ns, 250);
+	assert_int_equal(event->traced.time_ns, 400);
+	assert_int_equal(event->sequence, 3);
+	assert_null(ct_reader_take_inferred(reader));
+	ct_reader_destroy(reader);
+	ct_catalog_destroy(catalog);
+	ct_filter_destroy(filter);
+}
+
 static uint64_t bytes_read(void)
 {
 	FILE *file = fopen("/proc/self/io", "re");
@@ -448,6 +493,7 @@ int test_reader(void)
 		TEST(inferred_ends_come_before_what_ends_them),
 		TEST(a_live_event_is_a_event),
 		TEST(live_events_are_paired),
+		TEST(a_live_event_infers_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
