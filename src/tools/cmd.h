@@ -40,5 +40,7 @@ int cmd_top(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_repair(int argc, char **argv);
 int cmd_catalog(int argc, char **argv);
+int cmd_forward(int argc, char **argv);
+int cmd_archive(int argc, char **argv);
 
 #endif

@@ -20,6 +20,7 @@
 #include "tools/traces/annotation.h"
 #include "cli/cli.h"
 #include "operator/recovery_sweep.h"
+#include "tools/streams/stream_copy.h"
 #include "tools/traces/event_groups.h"
 #include "cli/new_file.h"
 #include "cli/progress_line.h"
@@ -183,7 +184,7 @@ bool reading_filter(struct reading *reading, const char *expression)
 
 bool reading_take_expression(struct reading *reading, const char *word)
 {
-	if (access(word, F_OK) == 0 ||
+	if (stream_is_address(word) || access(word, F_OK) == 0 ||
 	    (strpbrk(word, "<>=~!&|(") == NULL && strstr(word, " in ") == NULL))
 		return false;
 	if (!reading_filter(reading, word))
@@ -485,8 +486,16 @@ static const char *status_reason(const char *path, enum ctrace_status status)
 
 static void reading_add_path(struct reading *reading, const char *path)
 {
-	enum ctrace_status status = ct_reader_add(reading->reader, path);
+	enum ctrace_status status;
 
+	if (stream_is_address(path)) {
+		path = stream_fetch_temporary(reading->verb, path, 0, 0);
+		if (path == NULL) {
+			reading->has_failed = reading->is_missing = true;
+			return;
+		}
+	}
+	status = ct_reader_add(reading->reader, path);
 	if (status == CTRACE_OK) {
 		reading->has_rings |= reading_is_process(path);
 		return;

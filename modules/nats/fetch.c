@@ -1,0 +1,598 @@
+/*
+ * fetch.c - copies traces from a stream into directories.
+ *
+ * A message names the file and the offset of its bytes, so the messages are put where they belong,
+ * in the order of the stream.  One that comes twice changes nothing.  Of a file whose beginning the
+ * stream no longer keeps, the copy begins with the first message that begins a packet; a gap is
+ * closed, and readers see it by the packets' numbers.
+ *
+ * What comes from the server is not trusted: names are made into one word, offsets and sizes are
+ * checked, and links are not followed.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "parts.h"
+
+#include "base/base.h"
+#include "format/format.h"
+#include "read/binfile_metadata.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NEXT_MS 200 /* for a message */
+#define FILES_OPEN 64u
+
+struct file {
+	struct file *next;
+	char name[64];
+	int fd; /* -1: not open now */
+	uint64_t used;
+	uint64_t base; /* offset of the first byte of the copy */
+	uint64_t end;  /* offset behind the last one */
+	uint64_t restarts;
+	bool is_begun;
+};
+
+struct trace {
+	struct trace *next;
+	char uuid[33];
+	char subject[1024]; /* of its messages, without the file */
+	char *path;
+	struct file *files;
+	bool has_metadata;
+	char *parts; /* of metadata that are not complete */
+	uint64_t parts_size, parts_got;
+};
+
+struct fetch {
+	struct ct_nats_copy *copy;
+	struct ct_nats_address address;
+	struct ct_nats_link link;
+	struct trace *traces;
+	uint64_t uses;
+	uint32_t open_count;
+};
+
+static enum ctrace_status fetch_fail(struct fetch *fetch, enum ctrace_status status,
+				     const char *path, const char *what)
+{
+	(void)snprintf(fetch->copy->error, CT_NATS_ERROR_SIZE, "%.300s: %.200s", path, what);
+	return status;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Traces and files
+ */
+
+/* A name of a file: no directory, no dot at its beginning. */
+static void name_clean(char *out, size_t size, const char *name)
+{
+	size_t at = 0;
+
+	for (; *name != '\0' && at + 1 < size; name++) {
+		unsigned char byte = (unsigned char)*name;
+		bool is_plain = byte > ' ' && byte < 127 && byte != '/' && byte != '\\' &&
+				(at > 0 || byte != '.');
+
+		out[at++] = is_plain ? (char)byte : '_';
+	}
+	if (at == 0)
+		out[at++] = '_';
+	out[at] = '\0';
+}
+
+/* Has the directory the trace of that uuid, or none? */
+static bool directory_is_of(const char *path, const char *uuid)
+{
+	char metadata[4200], text[16384], found[33];
+	struct ct_trace_info info;
+	ssize_t size;
+	size_t at;
+	int fd;
+
+	(void)snprintf(metadata, sizeof metadata, "%s/" CT_NATS_METADATA, path);
+	fd = open(metadata, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT;
+	size = read(fd, text, sizeof text);
+	(void)close(fd);
+	if (size <= 0 || ct_binfile_info_parse(text, (size_t)size, &info, &at) != CTRACE_OK)
+		return false;
+	for (size_t i = 0; i < sizeof info.uuid; i++)
+		(void)snprintf(found + 2 * i, 3, "%02x", info.uuid[i]);
+	return strcmp(found, uuid) == 0;
+}
+
+static enum ctrace_status trace_make(struct fetch *fetch, struct trace *trace, const char *host,
+				     const char *name)
+{
+	char clean_host[128], clean_name[128], path[4096];
+
+	name_clean(clean_host, sizeof clean_host, host);
+	name_clean(clean_name, sizeof clean_name, name);
+	for (unsigned i = 0; i < 2; i++) {
+		(void)snprintf(path, sizeof path, "%s/%s.%s%s%.8s", fetch->copy->paths[0],
+			       clean_host, clean_name, i > 0 ? "." : "", i > 0 ? trace->uuid : "");
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
+		if (directory_is_of(path, trace->uuid)) {
+			trace->path = strdup(path);
+			return trace->path != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
+		}
+	}
+	return fetch_fail(fetch, CTRACE_OS_ERROR, path, "another trace is there");
+}
+
+/* The words of a subject from its end: ...<host>.<job>.<trace>.<file>. */
+static bool subject_split(const char *subject, char host[128], char uuid[33], char *out_before,
+			  size_t size)
+{
+	const char *dots[4], *at = subject + strlen(subject);
+	unsigned count = 0;
+
+	while (at > subject && count < 4)
+		if (*--at == '.')
+			dots[count++] = at;
+	if (count < 4 || dots[0] - dots[1] - 1 != 32 ||
+	    strspn(dots[1] + 1, "0123456789abcdef") != 32 || (size_t)(dots[0] - subject) >= size)
+		return false;
+	(void)snprintf(host, 128, "%.*s", (int)(dots[2] - dots[3] - 1), dots[3] + 1);
+	(void)snprintf(uuid, 33, "%.32s", dots[1] + 1);
+	(void)snprintf(out_before, size, "%.*s", (int)(dots[0] - subject), subject);
+	return true;
+}
+
+static enum ctrace_status trace_find(struct fetch *fetch, natsMsg *message, struct trace **out)
+{
+	char host[128], uuid[33], before[sizeof(*out)->subject];
+	const char *name = NULL;
+	struct trace *trace;
+	enum ctrace_status status;
+
+	*out = NULL;
+	if (!subject_split(natsMsg_GetSubject(message), host, uuid, before, sizeof before) ||
+	    natsMsgHeader_Get(message, CT_NATS_NAME, &name) != NATS_OK)
+		return CTRACE_OK;
+	for (trace = fetch->traces; trace != NULL; trace = trace->next)
+		if (strcmp(trace->uuid, uuid) == 0)
+			break;
+	if (trace == NULL) {
+		trace = calloc(1, sizeof *trace);
+		if (trace == NULL)
+			return CTRACE_NOT_ENOUGH_MEMORY;
+		memcpy(trace->uuid, uuid, sizeof uuid);
+		memcpy(trace->subject, before, sizeof before);
+		status = trace_make(fetch, trace, host, name);
+		if (status != CTRACE_OK) {
+			free(trace);
+			return status;
+		}
+		trace->next = fetch->traces;
+		fetch->traces = trace;
+		fetch->copy->traces++;
+	}
+	*out = trace;
+	return CTRACE_OK;
+}
+
+static struct file *file_find(struct trace *trace, const char *name)
+{
+	struct file *file;
+
+	for (file = trace->files; file != NULL; file = file->next)
+		if (strcmp(file->name, name) == 0)
+			return file;
+	file = calloc(1, sizeof *file);
+	if (file == NULL)
+		return NULL;
+	(void)snprintf(file->name, sizeof file->name, "%s", name);
+	file->fd = -1;
+	file->next = trace->files;
+	trace->files = file;
+	return file;
+}
+
+/* Closes the file that was used longest ago. */
+static void files_close_one(struct fetch *fetch)
+{
+	struct file *oldest = NULL;
+
+	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+		for (struct file *file = trace->files; file != NULL; file = file->next)
+			if (file->fd >= 0 && (oldest == NULL || file->used < oldest->used))
+				oldest = file;
+	if (oldest != NULL) {
+		(void)close(oldest->fd);
+		oldest->fd = -1;
+		fetch->open_count--;
+	}
+}
+
+static bool file_open(struct fetch *fetch, const struct trace *trace, struct file *file, int flags)
+{
+	char path[4200];
+
+	file->used = ++fetch->uses;
+	if (file->fd >= 0)
+		return true;
+	if (fetch->open_count >= FILES_OPEN)
+		files_close_one(fetch);
+	(void)snprintf(path, sizeof path, "%s/%s", trace->path, file->name);
+	file->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	if (file->fd < 0) {
+		(void)fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
+		return false;
+	}
+	fetch->open_count++;
+	return true;
+}
+
+static enum ctrace_status bytes_write(struct fetch *fetch, const struct trace *trace, int fd,
+				      const char *bytes, size_t size, uint64_t offset)
+{
+	while (size > 0) {
+		ssize_t put = pwrite(fd, bytes, size, (off_t)offset);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put <= 0)
+			return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, trace->path, strerror(errno));
+		bytes += put;
+		offset += (uint64_t)put;
+		size -= (size_t)put;
+	}
+	return CTRACE_OK;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Messages
+ */
+
+static uint64_t header_number(natsMsg *message, const char *name)
+{
+	const char *text = NULL;
+
+	return natsMsgHeader_Get(message, name, &text) == NATS_OK && text != NULL
+		       ? strtoull(text, NULL, 10)
+		       : 0;
+}
+
+static bool header_is_there(natsMsg *message, const char *name)
+{
+	const char *text = NULL;
+
+	return natsMsgHeader_Get(message, name, &text) == NATS_OK && text != NULL;
+}
+
+/* Puts the metadata in place as a whole, so that a reader of the directory never sees a part. */
+static enum ctrace_status metadata_put(struct fetch *fetch, struct trace *trace, const char *bytes,
+				       size_t size)
+{
+	char path[4200], new_path[4210];
+	enum ctrace_status status;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/" CT_NATS_METADATA, trace->path);
+	(void)snprintf(new_path, sizeof new_path, "%s/.metadata.new", trace->path);
+	fd = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return fetch_fail(fetch, CTRACE_OS_ERROR, new_path, strerror(errno));
+	status = bytes_write(fetch, trace, fd, bytes, size, 0);
+	if (close(fd) != 0 && status == CTRACE_OK)
+		status = fetch_fail(fetch, CTRACE_OUTPUT_ERROR, new_path, strerror(errno));
+	if (status == CTRACE_OK && rename(new_path, path) != 0)
+		status = fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
+	trace->has_metadata = trace->has_metadata || status == CTRACE_OK;
+	return status;
+}
+
+static enum ctrace_status metadata_take(struct fetch *fetch, struct trace *trace, natsMsg *message)
+{
+	uint64_t total = header_number(message, CT_NATS_SIZE);
+	uint64_t offset = header_number(message, CT_NATS_OFFSET);
+	size_t size = (size_t)natsMsg_GetDataLength(message);
+
+	if (total > CT_METADATA_LIMIT || offset > total || size > total - offset)
+		return CTRACE_OK; /* not of ctrace */
+	if (size == total)
+		return metadata_put(fetch, trace, natsMsg_GetData(message), size);
+	if (offset == 0) {
+		free(trace->parts);
+		trace->parts = malloc(total);
+		trace->parts_size = total;
+		trace->parts_got = 0;
+		if (trace->parts == NULL)
+			return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	if (trace->parts == NULL || total != trace->parts_size || offset != trace->parts_got)
+		return CTRACE_OK; /* its first part came before */
+	memcpy(trace->parts + offset, natsMsg_GetData(message), size);
+	trace->parts_got += size;
+	return trace->parts_got == total ? metadata_put(fetch, trace, trace->parts, total)
+					 : CTRACE_OK;
+}
+
+static bool message_is_wanted(const struct fetch *fetch, natsMsg *message)
+{
+	uint64_t first = header_number(message, CT_NATS_FIRST);
+	uint64_t last = header_number(message, CT_NATS_LAST);
+
+	return last == 0 || ((fetch->copy->since_ns == 0 || last >= fetch->copy->since_ns) &&
+			     (fetch->copy->until_ns == 0 || first <= fetch->copy->until_ns));
+}
+
+static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, const char *name,
+				     natsMsg *message)
+{
+	uint64_t offset = header_number(message, CT_NATS_OFFSET);
+	uint64_t restarts = header_number(message, CT_NATS_RESTART);
+	size_t size = (size_t)natsMsg_GetDataLength(message);
+	bool begins = header_is_there(message, CT_NATS_BEGINS), is_anew;
+	struct file *file = file_find(trace, name);
+
+	if (file == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	is_anew = !file->is_begun || restarts > file->restarts;
+	/* Without its beginning, a packet cannot be read.  Older bytes of the file are elsewhere.
+	 */
+	if ((is_anew || offset > file->end) && !begins)
+		return CTRACE_OK;
+	if (restarts < file->restarts || offset > INT64_MAX - size ||
+	    (!is_anew && offset < file->base))
+		return CTRACE_OK;
+	if (is_anew && file->fd >= 0) {
+		(void)close(file->fd);
+		file->fd = -1;
+		fetch->open_count--;
+	}
+	if (!file_open(fetch, trace, file, is_anew ? O_TRUNC : 0))
+		return CTRACE_OS_ERROR;
+	if (is_anew) {
+		file->base = file->end = offset;
+		file->restarts = restarts;
+		file->is_begun = true;
+	}
+	if (offset > file->end) { /* a gap is closed */
+		file->base += offset - file->end;
+		file->end = offset;
+	}
+	if (offset + size > file->end)
+		file->end = offset + size;
+	return bytes_write(fetch, trace, file->fd, natsMsg_GetData(message), size,
+			   offset - file->base);
+}
+
+static bool name_is_stream(const char *name)
+{
+	return strncmp(name, "stream.", 7) == 0 && strlen(name) < 40 &&
+	       strspn(name + 7, "0123456789.abcdefghijklmnopqrstuvwxyz") == strlen(name + 7);
+}
+
+static enum ctrace_status message_take(struct fetch *fetch, natsMsg *message)
+{
+	struct trace *trace;
+	const char *name = NULL;
+	enum ctrace_status status;
+
+	if (natsMsgHeader_Get(message, CT_NATS_FILE, &name) != NATS_OK || name == NULL ||
+	    !message_is_wanted(fetch, message))
+		return CTRACE_OK;
+	status = trace_find(fetch, message, &trace);
+	if (status != CTRACE_OK || trace == NULL)
+		return status;
+	fetch->copy->messages++;
+	fetch->copy->bytes += (uint64_t)natsMsg_GetDataLength(message);
+	if (strcmp(name, CT_NATS_METADATA) == 0)
+		return metadata_take(fetch, trace, message);
+	return name_is_stream(name) ? bytes_take(fetch, trace, name, message) : CTRACE_OK;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * The stream
+ */
+
+/* The metadata of traces whose part of the stream begins behind them. */
+static enum ctrace_status metadata_fetch(struct fetch *fetch)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	for (struct trace *trace = fetch->traces; trace != NULL && status == CTRACE_OK;
+	     trace = trace->next) {
+		char subject[sizeof trace->subject + sizeof CT_NATS_METADATA + 1];
+		natsMsg *message = NULL;
+
+		if (trace->has_metadata)
+			continue;
+		(void)snprintf(subject, sizeof subject, "%s." CT_NATS_METADATA, trace->subject);
+		if (js_GetLastMsg(&message, fetch->link.context, fetch->address.stream, subject,
+				  NULL, NULL) != NATS_OK)
+			continue;
+		status = metadata_take(fetch, trace, message);
+		natsMsg_Destroy(message);
+	}
+	return status;
+}
+
+static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *subscription)
+{
+	struct ct_nats_copy *copy = fetch->copy;
+	enum ctrace_status status = CTRACE_OK;
+
+	while (status == CTRACE_OK && copy->goes_on(copy->user)) {
+		natsMsg *message = NULL;
+		natsStatus got = natsSubscription_NextMsg(&message, subscription, NEXT_MS);
+		uint64_t pending = 1;
+
+		if (got == NATS_OK) {
+			jsMsgMetaData *data = NULL;
+
+			if (natsMsg_GetMetaData(&data, message) == NATS_OK)
+				pending = data->NumPending;
+			jsMsgMetaData_Destroy(data);
+			status = message_take(fetch, message);
+			natsMsg_Destroy(message);
+		} else if (got == NATS_TIMEOUT) {
+			jsConsumerInfo *info = NULL;
+
+			if (natsSubscription_GetConsumerInfo(&info, subscription, NULL, NULL) ==
+			    NATS_OK)
+				pending = info->NumPending + (uint64_t)info->NumAckPending;
+			jsConsumerInfo_Destroy(info);
+		} else {
+			return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
+					  natsStatus_GetText(got));
+		}
+		if (pending == 0 && !copy->follows)
+			break;
+		if (pending == 0 && status == CTRACE_OK)
+			status = metadata_fetch(fetch);
+	}
+	return status == CTRACE_OK ? metadata_fetch(fetch) : status;
+}
+
+static enum ctrace_status stream_fetch(struct fetch *fetch)
+{
+	char subject[1400], cluster[CT_NATS_TEXT] = "*", host[CT_NATS_TEXT], job[CT_NATS_TEXT];
+	const struct ct_nats_address *address = &fetch->address;
+	natsSubscription *subscription = NULL;
+	jsSubOptions options;
+	natsStatus got;
+	enum ctrace_status status;
+
+	if (address->cluster[0] != '\0')
+		ct_nats_token(cluster, sizeof cluster, address->cluster);
+	ct_nats_token(host, sizeof host, address->host);
+	ct_nats_token(job, sizeof job, address->job);
+	(void)snprintf(subject, sizeof subject, "%s.%s.%s.%s.*.*", address->subject, cluster,
+		       strcmp(address->host, "*") != 0 ? host : "*",
+		       strcmp(address->job, "*") != 0 ? job : "*");
+	(void)jsSubOptions_Init(&options);
+	options.Stream = address->stream;
+	options.Ordered = true;
+	if (fetch->copy->since_ns != 0) {
+		options.Config.DeliverPolicy = js_DeliverByStartTime;
+		options.Config.OptStartTime = (int64_t)fetch->copy->since_ns;
+	}
+	got = js_SubscribeSync(&subscription, fetch->link.context, subject, NULL, &options, NULL);
+	if (got != NATS_OK)
+		return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, address->stream,
+				  natsStatus_GetText(got));
+	status = messages_take(fetch, subscription);
+	natsSubscription_Destroy(subscription);
+	return status;
+}
+
+/* Does the closing mark name a size that the copy has not?  A line is "stream.7 12345 12000". */
+static bool mark_differs(const struct trace *trace, const char *line, const char *end)
+{
+	while (line < end) {
+		unsigned long long size;
+		char name[64];
+		const struct file *file;
+		int used = 0;
+
+		if (sscanf(line, "%63s %llu%*[^\n]%n", name, &size, &used) < 2 &&
+		    sscanf(line, "%63s %llu%n", name, &size, &used) < 2)
+			return false;
+		for (file = trace->files; file != NULL && strcmp(file->name, name) != 0;)
+			file = file->next;
+		if (file == NULL || file->base != 0 || file->end != size)
+			return true;
+		line = memchr(line, '\n', (size_t)(end - line));
+		line = line != NULL ? line + 1 : end;
+	}
+	return false;
+}
+
+/* The closing mark says how long the streams were.  Of a part of a trace it would be wrong. */
+static enum ctrace_status mark_remove(struct fetch *fetch, struct trace *trace)
+{
+	static const char mark[] = "/* closed\n", mark_end[] = "*/\n";
+	char path[4200], *text, *begin, *end;
+	enum ctrace_status status = CTRACE_OK;
+	struct stat info;
+	int fd;
+
+	(void)snprintf(path, sizeof path, "%s/" CT_NATS_METADATA, trace->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return CTRACE_OK;
+	text = fstat(fd, &info) == 0 ? calloc(1, (size_t)info.st_size + 1) : NULL;
+	if (text != NULL && read(fd, text, (size_t)info.st_size) == info.st_size &&
+	    (begin = strstr(text, mark)) != NULL && (end = strstr(begin, mark_end)) != NULL &&
+	    mark_differs(trace, begin + strlen(mark), end)) {
+		end += strlen(mark_end);
+		memmove(begin, end, strlen(end) + 1);
+		status = metadata_put(fetch, trace, text, strlen(text));
+	}
+	free(text);
+	(void)close(fd);
+	return status;
+}
+
+/* What a copy that is not continued needs.  Traces without metadata are removed: they cannot be
+ * read. */
+static enum ctrace_status traces_end(struct fetch *fetch)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next) {
+		if (trace->has_metadata && status == CTRACE_OK)
+			status = mark_remove(fetch, trace);
+		if (trace->has_metadata)
+			continue;
+		for (const struct file *file = trace->files; file != NULL; file = file->next) {
+			char path[4200];
+
+			(void)snprintf(path, sizeof path, "%s/%s", trace->path, file->name);
+			(void)unlink(path);
+		}
+		(void)rmdir(trace->path);
+		fetch->copy->traces--;
+		fetch->copy->left_out++;
+	}
+	return status;
+}
+
+enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
+{
+	struct fetch fetch = { .copy = copy };
+	enum ctrace_status status =
+		ct_nats_address_parse(copy->address, &fetch.address, copy->error);
+
+	if (status != CTRACE_OK)
+		return status;
+	do {
+		status = ct_nats_link_open(&fetch.link, &fetch.address, false, copy->error);
+	} while (status == CTRACE_OUTPUT_ERROR && copy->follows && ct_nats_wait(copy));
+	if (status != CTRACE_OK)
+		return status;
+	status = stream_fetch(&fetch);
+	ct_nats_link_close(&fetch.link);
+	if (status == CTRACE_OK)
+		status = traces_end(&fetch);
+	while (fetch.traces != NULL) {
+		struct trace *trace = fetch.traces;
+
+		fetch.traces = trace->next;
+		while (trace->files != NULL) {
+			struct file *file = trace->files;
+
+			trace->files = file->next;
+			if (file->fd >= 0)
+				(void)close(file->fd);
+			free(file);
+		}
+		free(trace->parts);
+		free(trace->path);
+		free(trace);
+	}
+	return status;
+}

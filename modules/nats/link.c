@@ -1,0 +1,148 @@
+/*
+ * link.c - the connection to the servers, and the stream.
+ *
+ * libnats connects again by itself, to any of the servers, for as long as it takes.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "parts.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define CONNECT_MS 5000
+#define RECONNECT_MS 250
+#define REQUEST_MS 10000
+#define WAIT_NS 200000000
+
+static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
+				    const char *which, natsStatus status)
+{
+	natsStatus last;
+	const char *detail = nats_GetLastError(&last);
+
+	(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s %s: %s%s%s", what, which,
+		       natsStatus_GetText(status), detail != NULL ? ": " : "",
+		       detail != NULL ? detail : "");
+	switch (status) {
+	case NATS_OK:
+		return CTRACE_OK;
+	case NATS_NOT_FOUND:
+		return CTRACE_NOT_FOUND;
+	case NATS_NO_MEMORY:
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	case NATS_TIMEOUT:
+		return CTRACE_TIMED_OUT;
+	default:
+		return CTRACE_OUTPUT_ERROR;
+	}
+}
+
+static natsStatus options_set(natsOptions *options, const struct ct_nats_address *address)
+{
+	const char *servers[16];
+	char texts[sizeof address->servers];
+	char *rest = texts, *server;
+	int count = 0;
+	natsStatus status;
+
+	memcpy(texts, address->servers, sizeof texts);
+	while (count < 16 && (server = strsep(&rest, ",")) != NULL)
+		servers[count++] = server;
+	status = natsOptions_SetServers(options, servers, count);
+	if (status == NATS_OK)
+		status = natsOptions_SetName(options, "ctrace");
+	if (status == NATS_OK)
+		status = natsOptions_SetTimeout(options, CONNECT_MS);
+	if (status == NATS_OK)
+		status = natsOptions_SetMaxReconnect(options, -1);
+	if (status == NATS_OK)
+		status = natsOptions_SetReconnectWait(options, RECONNECT_MS);
+	if (status == NATS_OK && address->uses_tls)
+		status = natsOptions_SetSecure(options, true);
+	if (status == NATS_OK && address->ca[0] != '\0')
+		status = natsOptions_LoadCATrustedCertificates(options, address->ca);
+	if (status == NATS_OK && address->certificate[0] != '\0')
+		status = natsOptions_LoadCertificatesChain(options, address->certificate,
+							   address->key);
+	if (status == NATS_OK && address->credentials[0] != '\0')
+		status = natsOptions_SetUserCredentialsFromFiles(options, address->credentials,
+								 NULL);
+	return status;
+}
+
+static natsStatus stream_make(jsCtx *context, const struct ct_nats_address *address,
+			      jsStreamInfo **out_info)
+{
+	char subjects[CT_NATS_TEXT + 2];
+	const char *list[] = { subjects };
+	jsStreamConfig config;
+	natsStatus status = jsStreamConfig_Init(&config);
+
+	(void)snprintf(subjects, sizeof subjects, "%s.>", address->subject);
+	config.Name = address->stream;
+	config.Subjects = list;
+	config.SubjectsLen = 1;
+	config.Storage = js_FileStorage;
+	config.Replicas = address->replicas;
+	config.MaxAge = address->max_age * 1000000000;
+	config.MaxBytes = address->max_bytes > 0 ? address->max_bytes : -1;
+	config.Discard = js_DiscardOld;
+	if (status == NATS_OK)
+		status = js_AddStream(out_info, context, &config, NULL, NULL);
+	return status;
+}
+
+enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
+				     const struct ct_nats_address *address, bool makes,
+				     char error[CT_NATS_ERROR_SIZE])
+{
+	natsOptions *options = NULL;
+	jsOptions js_options;
+	natsStatus status = natsOptions_Create(&options);
+	jsStreamInfo *info = NULL;
+
+	*link = (struct ct_nats_link){ NULL };
+	if (status == NATS_OK)
+		status = options_set(options, address);
+	if (status != NATS_OK) {
+		natsOptions_Destroy(options);
+		return link_fail(error, "settings of", address->servers, status);
+	}
+	status = natsConnection_Connect(&link->connection, options);
+	natsOptions_Destroy(options);
+	if (status != NATS_OK)
+		return link_fail(error, "cannot connect to", address->servers, status);
+	link->payload_max = natsConnection_GetMaxPayload(link->connection);
+	(void)jsOptions_Init(&js_options);
+	js_options.Wait = REQUEST_MS;
+	status = natsConnection_JetStream(&link->context, link->connection, &js_options);
+	if (status == NATS_OK)
+		status = js_GetStreamInfo(&info, link->context, address->stream, NULL, NULL);
+	if (status == NATS_NOT_FOUND && makes)
+		status = stream_make(link->context, address, &info);
+	if (status == NATS_OK && info->Config != NULL && info->Config->MaxBytes > 0)
+		link->max_bytes = info->Config->MaxBytes;
+	jsStreamInfo_Destroy(info);
+	if (status == NATS_OK)
+		return CTRACE_OK;
+	(void)link_fail(error, "stream", address->stream, status);
+	ct_nats_link_close(link);
+	return status == NATS_NOT_FOUND ? CTRACE_NOT_FOUND : CTRACE_OUTPUT_ERROR;
+}
+
+void ct_nats_link_close(struct ct_nats_link *link)
+{
+	jsCtx_Destroy(link->context);
+	natsConnection_Destroy(link->connection);
+	*link = (struct ct_nats_link){ NULL };
+}
+
+bool ct_nats_wait(const struct ct_nats_copy *copy)
+{
+	static const struct timespec time = { 0, WAIT_NS };
+
+	(void)nanosleep(&time, NULL);
+	return copy->goes_on(copy->user);
+}

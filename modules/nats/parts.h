@@ -1,0 +1,69 @@
+/*
+ * parts.h - the parts of nats.so: address.c, link.c, forward.c, fetch.c.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_NATS_PARTS_H
+#define CT_NATS_PARTS_H
+
+#include "tools/streams/nats_module.h"
+
+#include <nats/nats.h>
+
+/* ---- address.c */
+
+#define CT_NATS_TEXT 256
+
+struct ct_nats_address {
+	char servers[1024]; /* as libnats takes them, with the scheme, commas between */
+	bool uses_tls;
+	char stream[CT_NATS_TEXT];
+	char subject[CT_NATS_TEXT]; /* ctrace */
+	char cluster[CT_NATS_TEXT]; /* default; of a reader *: any */
+	char host[CT_NATS_TEXT];    /* of a reader; *: any */
+	char job[CT_NATS_TEXT];
+	char credentials[CT_NATS_TEXT];
+	char ca[CT_NATS_TEXT];
+	char certificate[CT_NATS_TEXT];
+	char key[CT_NATS_TEXT];
+	int64_t replicas;  /* of a stream that is made; 1 */
+	int64_t max_age;   /* seconds; 0: no limit */
+	int64_t max_bytes; /* 0: no limit */
+};
+/* On any status but OK says in error what was found, and what was expected. */
+enum ctrace_status ct_nats_address_parse(const char *text, struct ct_nats_address *out,
+					 char error[CT_NATS_ERROR_SIZE]);
+/* Replaces what a token of a subject may not have. */
+void ct_nats_token(char *out, size_t size, const char *text);
+
+/* ---- link.c: the connection */
+
+struct ct_nats_link {
+	natsConnection *connection;
+	jsCtx *context;
+	int64_t payload_max; /* bytes of a message */
+	int64_t max_bytes;   /* that the stream keeps; 0: no limit */
+};
+/* Connects.  With `makes`, makes the stream when there is none. */
+enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
+				     const struct ct_nats_address *address, bool makes,
+				     char error[CT_NATS_ERROR_SIZE]);
+void ct_nats_link_close(struct ct_nats_link *link);
+/* Waits a fifth of a second.  Returns false when the copy is to end. */
+bool ct_nats_wait(const struct ct_nats_copy *copy);
+
+/* ---- the messages */
+#define CT_NATS_FILE "Ctrace-File"       /* its name */
+#define CT_NATS_NAME "Ctrace-Name"       /* of the trace's directory */
+#define CT_NATS_OFFSET "Ctrace-Offset"   /* in the file */
+#define CT_NATS_SIZE "Ctrace-Size"       /* of the metadata as a whole */
+#define CT_NATS_BEGINS "Ctrace-Begins"   /* yes: the first byte begins a packet */
+#define CT_NATS_LAST "Ctrace-Last"       /* the end of the last packet, ns since 1970 */
+#define CT_NATS_FIRST "Ctrace-First"     /* the beginning of the first one */
+#define CT_NATS_RESTART "Ctrace-Restart" /* the file is sent for the n-th time */
+#define CT_NATS_METADATA "metadata"
+
+enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy);
+enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy);
+
+#endif

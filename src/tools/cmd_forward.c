@@ -1,0 +1,88 @@
+/*
+ * cmd_forward.c - ctrace forward PATH... ADDRESS: copies traces into a JetStream stream.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <inttypes.h>
+
+#include "cli/end_signal.h"
+#include "tools/streams/stream_copy.h"
+
+struct forward_arguments {
+	struct ct_nats_copy copy;
+	bool is_quiet;
+};
+
+static void arguments_split(struct forward_arguments *arguments, struct argp_state *state)
+{
+	char **words = state->argv + state->next;
+	size_t count = (size_t)(state->argc - state->next);
+
+	if (count < 2)
+		argp_error(state, "expected the path of a trace, and the address of a stream");
+	if (!stream_is_address(words[count - 1]))
+		argp_error(state,
+			   "\"%s\" is no address of a stream; expected nats://HOST/STREAM as the "
+			   "last argument",
+			   words[count - 1]);
+	arguments->copy.address = words[count - 1];
+	arguments->copy.paths = words;
+	arguments->copy.path_count = count - 1;
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct forward_arguments *arguments = state->input;
+
+	(void)argument;
+	switch (key) {
+	case 'f':
+		arguments->copy.follows = true;
+		return 0;
+	case 'q':
+		arguments->is_quiet = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		arguments_split(arguments, state);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "expected the path of a trace, and the address of a stream");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_forward(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "follow", 'f', NULL, 0, "go on with what is written later, until stopped", 0 },
+		{ "quiet", 'q', NULL, 0, "print no total", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_option,
+		.args_doc = "PATH... nats://HOST/STREAM",
+		.doc = "Copy traces into a JetStream stream.  A PATH is a trace that BINFILE wrote, or a "
+		       "directory with some.  What was sent before is not sent again.",
+	};
+	struct forward_arguments arguments = { .is_quiet = false };
+	sigset_t while_waiting;
+	int status;
+
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+		return CMD_USAGE;
+	ct_end_catch(&while_waiting);
+	(void)sigprocmask(SIG_SETMASK, &while_waiting, NULL);
+	status = stream_forward("ctrace forward", &arguments.copy);
+	if (status == CMD_DONE && !arguments.is_quiet)
+		fprintf(stderr,
+			"ctrace forward: %" PRIu64 " bytes of %" PRIu64 " traces, in %" PRIu64
+			" messages\n",
+			arguments.copy.bytes, arguments.copy.traces, arguments.copy.messages);
+	return status;
+}

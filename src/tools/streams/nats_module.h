@@ -1,0 +1,65 @@
+/*
+ * nats_module.h - what nats.so does for the tool: copies traces into a JetStream stream, and back.
+ *
+ * A stream has the bytes of trace directories (BINFILE), in messages of up to half a megabyte.  A
+ * message says which bytes of which file it has, so one that comes twice changes nothing, and
+ * copying back needs no state.  The subject of a message is
+ *
+ *     <subject>.<cluster>.<host>.<job>.<trace>.<file>
+ *
+ * where trace is the trace's uuid, and file is `metadata` or `stream-<number>`.  The metadata come
+ * as a whole each time that they have changed, and once behind the packets, so that a stream that
+ * keeps only the last messages has them; the last message of their subject counts.
+ *
+ * The address is nats://[USER:PASSWORD@]HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE[&KEY=VALUE...]],
+ * tls:// for TLS.  Its keys are in address.c.
+ *
+ * A function returns OK, or another status with the reason in error.  One thread at a time calls
+ * them; libnats has threads of its own meanwhile.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_NATS_MODULE_H
+#define CT_NATS_MODULE_H
+
+#include <ctrace/status.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CT_NATS_ERROR_SIZE 512
+
+/* Asked between two messages, and while there is nothing to do.  Returns false to end. */
+typedef bool ct_nats_goes_on(void *user);
+
+struct ct_nats_copy {
+	const char *address;
+	/* forward: the trace directories, and directories that have some.  fetch: one that exists,
+	 * in which a directory for each trace is made. */
+	char *const *paths;
+	size_t path_count;
+	bool follows; /* goes on until goes_on returns false */
+	ct_nats_goes_on *goes_on;
+	void *user;
+	/* fetch: only traces that have events between these times, since 1970; 0: no limit */
+	uint64_t since_ns, until_ns;
+	/* set by the function */
+	uint64_t messages;
+	uint64_t bytes; /* of the traces */
+	uint64_t traces;
+	uint64_t left_out; /* fetch: traces whose metadata are not in the stream */
+	char error[CT_NATS_ERROR_SIZE];
+};
+
+struct ct_nats_module {
+	size_t size; /* sizeof(struct ct_nats_module) it was built with */
+	/* NOT_FOUND: a path is missing, or has no trace. */
+	enum ctrace_status (*forward)(struct ct_nats_copy *copy);
+	/* NOT_FOUND: there is no such stream. */
+	enum ctrace_status (*fetch)(struct ct_nats_copy *copy);
+};
+
+/* The symbol that nats.so exports: const struct ct_nats_module. */
+#define CT_NATS_SYMBOL "ct_nats_module"
+
+#endif

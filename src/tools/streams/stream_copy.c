@@ -1,0 +1,149 @@
+/*
+ * stream_copy.c - traces in JetStream streams: finds nats.so, and copies for a verb.
+ *
+ * A verb that reads is given the traces of a stream as files: they are copied into a directory of
+ * their own first, so every verb, filter and view works on them as on any other.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/streams/stream_copy.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/temporary_file.h"
+#include "cli/cli.h"
+#include "cli/end_signal.h"
+#include "lib/emit/emit.h"
+
+bool stream_is_address(const char *word)
+{
+	return strncmp(word, "nats://", 7) == 0 || strncmp(word, "tls://", 6) == 0;
+}
+
+static const struct ct_nats_module *module_find(const char *verb)
+{
+	void *handle = ct_module_open("nats");
+	const struct ct_nats_module *module = handle != NULL ? dlsym(handle, CT_NATS_SYMBOL) : NULL;
+
+	if (module != NULL && module->size == sizeof *module)
+		return module;
+	fprintf(stderr,
+		"%s: addresses of streams need the module nats.so of this version, which is not "
+		"installed (package ctrace-module-nats)\n",
+		verb);
+	return NULL;
+}
+
+static bool copy_goes_on(void *unused)
+{
+	(void)unused;
+	return ct_end_wanted == 0;
+}
+
+static int copy_end(const char *verb, const struct ct_nats_copy *copy, enum ctrace_status status)
+{
+	if (status == CTRACE_OK)
+		return CMD_DONE;
+	fprintf(stderr, "%s: ", verb);
+	ct_tool_print(stderr, copy->error, strlen(copy->error));
+	fprintf(stderr, "%s%s\n", copy->error[0] != '\0' ? "" : ctrace_status_text(status), "");
+	return status == CTRACE_SYNTAX_ERROR ? CMD_USAGE
+	       : status == CTRACE_NOT_FOUND  ? CMD_NOTHING
+					     : CMD_UNWRITTEN;
+}
+
+int stream_forward(const char *verb, struct ct_nats_copy *copy)
+{
+	const struct ct_nats_module *module = module_find(verb);
+
+	if (module == NULL)
+		return CMD_UNWRITTEN;
+	copy->goes_on = copy_goes_on;
+	return copy_end(verb, copy, module->forward(copy));
+}
+
+int stream_fetch(const char *verb, struct ct_nats_copy *copy)
+{
+	const struct ct_nats_module *module = module_find(verb);
+	int status;
+
+	if (module == NULL)
+		return CMD_UNWRITTEN;
+	copy->goes_on = copy_goes_on;
+	status = copy_end(verb, copy, module->fetch(copy));
+	if (copy->left_out > 0)
+		fprintf(stderr,
+			"%s: %" PRIu64 " trace%s left out: the stream has no metadata of %s\n",
+			verb, copy->left_out, copy->left_out == 1 ? "" : "s",
+			copy->left_out == 1 ? "it" : "them");
+	return status;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Temporary copies
+ */
+
+static char temporary[PATH_MAX]; /* the directory; "": none */
+
+static int entry_remove(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+	(void)info;
+	(void)kind;
+	(void)place;
+	(void)remove(path);
+	return 0;
+}
+
+static void temporary_remove(void)
+{
+	if (temporary[0] != '\0')
+		(void)nftw(temporary, entry_remove, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+	temporary[0] = '\0';
+}
+
+static bool temporary_make(const char *verb)
+{
+	if (temporary[0] != '\0')
+		return true;
+	(void)snprintf(temporary, sizeof temporary, "%s/ctrace-stream.XXXXXX",
+		       ct_temporary_directory("/tmp"));
+	if (mkdtemp(temporary) == NULL) {
+		fprintf(stderr, "%s: %s: %s\n", verb, temporary, strerror(errno));
+		temporary[0] = '\0';
+		return false;
+	}
+	(void)atexit(temporary_remove);
+	return true;
+}
+
+const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
+				   uint64_t until_ns)
+{
+	static unsigned count;
+	static char path[PATH_MAX];
+	char *paths[] = { path };
+	struct ct_nats_copy copy = {
+		.address = address,
+		.paths = paths,
+		.path_count = 1,
+		.since_ns = since_ns,
+		.until_ns = until_ns,
+	};
+
+	if (!temporary_make(verb))
+		return NULL;
+	(void)snprintf(path, sizeof path, "%.4000s/%u", temporary, ++count);
+	if (mkdir(path, 0700) != 0) {
+		fprintf(stderr, "%s: %s: %s\n", verb, path, strerror(errno));
+		return NULL;
+	}
+	return stream_fetch(verb, &copy) == CMD_DONE ? path : NULL;
+}

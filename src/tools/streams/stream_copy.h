@@ -1,0 +1,22 @@
+/*
+ * tools/streams/stream_copy.h - traces in JetStream streams: what the verbs have in common.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TOOLS_STREAMS_STREAM_COPY_H
+#define CT_TOOLS_STREAMS_STREAM_COPY_H
+
+#include "tools/streams/nats_module.h"
+
+/* True if the word is the address of a stream: nats:// or tls://. */
+bool stream_is_address(const char *word);
+/* Copies traces into a stream, or from one.  Reports a failure as the verb's.  Returns the verb's
+ * exit status.  Ends early when SIGINT or SIGTERM came (cli/end_signal.h). */
+int stream_forward(const char *verb, struct ct_nats_copy *copy);
+int stream_fetch(const char *verb, struct ct_nats_copy *copy);
+/* Copies the traces of a stream into a directory of their own, which disappears when the tool ends.
+ * NULL, when that fails; it is reported. */
+const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
+				   uint64_t until_ns);
+
+#endif

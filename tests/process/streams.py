@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+"""Traces in JetStream streams, with real servers: one, and three of which one or all are killed.
+
+Every entry that the traced program made is looked for, by its thread and number, in what comes back from the stream: each is there once.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import filecmp
+import glob
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import writer
+from writer import PATIENCE, TOOL, Room, expect, same, without_gaps
+
+
+class Server:
+    """A nats-server at a port that was free."""
+
+    def __init__(self, room, name, port, routes=()):
+        self.room, self.name, self.port, self.routes = room, name, port, routes
+        self.process = None
+        self.start()
+
+    def start(self):
+        with open(self.room.at(f'{self.name}.log'), 'ab') as log:
+            self.process = subprocess.Popen(['nats-server', '-a', '127.0.0.1', '-p', str(self.port), '-js', '-sd', self.room.at(self.name),
+                                             '-n', self.name, *self.routes], stdout=log, stderr=log)
+        self.room.processes.append(self.process)
+
+    def until(self, pattern):
+        """Returns when the server has logged it."""
+        with subprocess.Popen(['tail', '-n', '+1', '-F', self.room.at(f'{self.name}.log')], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True) as tail:
+            for line in tail.stdout:
+                if re.search(pattern, line):
+                    break
+            tail.kill()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def free_ports(count):
+    sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
+
+
+class Streams(Room):
+    def __init__(self):
+        super().__init__()
+        with open(self.at('app.cfg'), 'w', encoding='ascii') as file:
+            file.write('mftrace.dest = binfile\nctrace.block.timeout = 10000\n')
+        self.environment['MFTRACE_CONFIG'] = self.at('app.cfg')
+        self.environment['TMPDIR'] = self.at()
+
+    def server(self):
+        (port,) = free_ports(1)
+        server = Server(self, 'one', port)
+        server.until('Server is ready')
+        return server, f'nats://127.0.0.1:{port}/TRACES'
+
+    def cluster(self):
+        ports, routes = free_ports(3), free_ports(3)
+        others = ','.join(f'nats://127.0.0.1:{port}' for port in routes)
+        servers = [Server(self, f'server{at}', ports[at], ('-cluster_name', 'test', '-cluster', f'nats://127.0.0.1:{routes[at]}', '-routes', others))
+                   for at in range(3)]
+        for server in servers:
+            server.until('Server is ready')
+        # A stream with replicas can only be made when the servers have chosen a leader.
+        while True:
+            if any('JetStream cluster new metadata leader' in self.log(server) for server in servers):
+                break
+        return servers, 'nats://' + ','.join(f'127.0.0.1:{port}' for port in ports) + '/TRACES?replicas=3'
+
+    def log(self, server):
+        with open(self.at(f'{server.name}.log'), encoding='utf-8', errors='replace') as file:
+            return file.read()
+
+    def program(self, threads=1, **environment):
+        program = super().program(threads, **environment)
+        program.ask('plain')
+        return program
+
+    def traced(self, count, threads=1):
+        program = self.program(threads)
+        program.ask(f'run {count}')
+        program.end()
+
+    def forward(self, address, *options):
+        done = self.tool('forward', *options, self.at('logs'), address)
+        found = re.fullmatch(r'ctrace forward: (\d+) bytes of (\d+) traces, in (\d+) messages\n', done.stderr)
+        assert found, done.stderr
+        return [int(number) for number in found.groups()]
+
+    def follow(self, address):
+        follower = subprocess.Popen([TOOL, 'forward', '--follow', self.at('logs'), address], env=self.environment, stderr=subprocess.PIPE,
+                                    text=True)
+        self.processes.append(follower)
+        return follower
+
+    def traces(self):
+        return sorted(os.path.dirname(path) for path in glob.glob(self.at('logs', '*', 'metadata')))
+
+    def streams_differ(self, archive):
+        """Streams of the traces that are not the same in the archive."""
+        (copy,) = glob.glob(os.path.join(archive, '*'))
+        (trace,) = self.traces()
+        names = [name for name in os.listdir(trace) if not name.startswith('.')]
+        return filecmp.cmpfiles(trace, copy, names, shallow=False)[1:]
+
+    def until_there(self, address, wanted):
+        """Returns when all wanted entries are in the stream; each may be there once."""
+        found, end = None, time.monotonic() + PATIENCE
+        while found != wanted:
+            assert time.monotonic() < end, f'{sum(found.values())} of {sum(wanted.values())} are there'
+            done = self.tool('show', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', address, check=False)
+            found = writer.entries(done.stdout)
+            assert not found - wanted, list((found - wanted).items())[:5]
+
+
+def a_trace_comes_back_as_it_was(room):
+    _, address = room.server()
+    room.traced(20000, 3)
+    bytes_sent, traces, messages = room.forward(address)
+    assert traces == 1 and messages > 3, messages
+    same(room.shown(address), expect(3, 20000))
+    assert room.forward(address) == [0, 1, 0], 'nothing is sent twice'
+    room.tool('archive', address, room.at('archive'))
+    assert room.streams_differ(room.at('archive')) == ([], [])
+    done = subprocess.run(['babeltrace2', *glob.glob(room.at('archive', '*'))], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert done.stdout.count('\n') == 60000 and done.stderr == '', done.stderr
+    assert glob.glob(room.at('ctrace-stream*')) == [], 'temporary copies disappear'
+    assert bytes_sent >= sum(os.path.getsize(path) for path in glob.glob(room.at('logs', '*', 'stream.*')))
+
+
+def what_is_traced_later_follows(room):
+    _, address = room.server()
+    program = room.program(2)
+    follower = room.follow(address)
+    for _ in range(5):
+        program.ask('run 1000')
+        program.settle()
+    program.end()
+    # Each order counts on from where the one before ended.
+    room.until_there(address, expect(2, 5000))
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    assert re.search('bytes of 1 traces', follower.stderr.read())
+
+
+def a_program_and_a_forwarder_are_killed(room):
+    _, address = room.server()
+    program = room.program(2)
+    follower = room.follow(address)
+    for _ in range(5):
+        program.ask('run 3000')
+        follower.kill()
+        follower.wait()
+        follower = room.follow(address)
+    program.say('run 100000')
+    for _ in range(3):
+        program.process.stdout.flush()
+        follower.kill()
+        follower.wait()
+        follower = room.follow(address)
+    program.process.kill()
+    program.process.wait()
+    room.tool('recover')
+    wanted = room.own()
+    without_gaps(wanted)
+    room.until_there(address, wanted)
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
+def a_server_is_killed_and_comes_again(room):
+    server, address = room.server()
+    program = room.program(2)
+    room.traced(100)
+    room.forward(address)
+    follower = room.follow(address)
+    for _ in range(3):
+        program.ask('run 20000')
+        server.kill()
+        program.ask('run 20000')
+        server.start()
+    program.end()
+    room.until_there(address, room.own())
+    assert follower.poll() is None
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
+def one_server_of_three_is_killed(room):
+    servers, address = room.cluster()
+    program = room.program(2)
+    follower = room.follow(address)
+    program.ask('run 20000')
+    room.until_there(address, room.own())
+    servers[0].kill()
+    program.ask('run 20000')
+    servers[0].start()
+    servers[1].kill()
+    program.ask('run 20000')
+    program.end()
+    room.until_there(address, expect(2, 60000))
+    servers[1].start()
+    for server in servers:
+        server.kill()
+    for server in servers:
+        server.start()
+    room.until_there(address, expect(2, 60000))
+    assert follower.poll() is None
+
+
+def a_stream_that_keeps_only_the_last_can_be_read(room):
+    _, address = room.server()
+    room.traced(200000)
+    room.forward(f'{address}?maxbytes=2M')
+    found = room.shown(address)
+    numbers = sorted(number for _, number in found)
+    assert 0 < len(numbers) < 200000 and numbers[-1] == 199999 and set(found.values()) == {1}, (len(numbers), numbers[-1:])
+    assert numbers == list(range(numbers[0], 200000)), 'without a gap'
+
+
+def wrong_addresses_are_explained(room):
+    _, address = room.server()
+    room.traced(10)
+    for wrong, status, text in (
+            (address[:-6], 2, 'names no stream; expected nats://HOST[:PORT][,HOST...]/STREAM'),
+            (address + '?replicas=9', 2, 'replicas in the address has "9"; expected 1 to 5'),
+            (address + '?maxage=tomorrow', 2, 'expected a time, such as 90s, 12h or 7d'),
+            (address + '?size=3', 2, 'the address has no key "size"; expected one of subject, cluster,'),
+            (address.replace('TRACES', 'TRA.CES'), 2, 'is no name of a stream'),
+            ('nats://127.0.0.1:1/TRACES', 2, 'cannot connect to nats://127.0.0.1:1')):
+        done = room.tool('forward', room.at('logs'), wrong, check=False)
+        assert done.returncode == status and text in done.stderr, (wrong, done)
+    done = room.tool('show', address.replace('TRACES', 'OTHER'), check=False)
+    assert done.returncode == 2 and 'stream OTHER: ' in done.stderr, done
+    done = room.tool('forward', room.at('nowhere'), address, check=False)
+    assert done.returncode == 1 and 'nowhere: No such file or directory' in done.stderr, done
+    os.mkdir(room.at('empty'))
+    done = room.tool('forward', room.at('empty'), address, check=False)
+    assert done.returncode == 1 and 'empty: there is no trace' in done.stderr, done
+
+
+def hostile_messages_do_no_harm(room):
+    """Names that lead elsewhere, sizes that lie, data that are no packets."""
+    server, address = room.server()
+    room.traced(100)
+    room.forward(address)
+    uuid = '0' * 31 + '1'
+    with socket.create_connection(('127.0.0.1', server.port)) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false,"protocol":1}\r\n')
+        for headers, data in (
+                ({'Ctrace-File': 'stream.0', 'Ctrace-Name': '../../evil', 'Ctrace-Offset': '0', 'Ctrace-Begins': 'yes'}, b'x' * 100),
+                ({'Ctrace-File': '../evil', 'Ctrace-Name': 'a', 'Ctrace-Offset': '0', 'Ctrace-Begins': 'yes'}, b'x' * 100),
+                ({'Ctrace-File': 'stream.0', 'Ctrace-Name': 'a', 'Ctrace-Offset': '18446744073709551600', 'Ctrace-Begins': 'yes'}, b'x' * 100),
+                ({'Ctrace-File': 'metadata', 'Ctrace-Name': 'a', 'Ctrace-Offset': '0', 'Ctrace-Size': '99999999999'}, b'x' * 100),
+                ({'Ctrace-File': 'metadata', 'Ctrace-Name': 'a', 'Ctrace-Offset': '5', 'Ctrace-Size': '10'}, b'x' * 100),
+                ({'Ctrace-File': 'stream.1'}, b''), ({}, b'')):
+            head = ('NATS/1.0\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in headers.items()) + '\r\n').encode()
+            for subject in (f'ctrace.default.host.job.{uuid}.stream-0', 'ctrace.a', f'ctrace.default.host.job.{uuid[1:]}.stream-0'):
+                link.sendall(f'HPUB {subject} {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
+        link.sendall(b'PING\r\n')
+        answer = b''
+        while b'PONG' not in answer:
+            answer += link.recv(4096)
+    same(room.shown(address), expect(1, 100))
+    said = room.tool('archive', address, room.at('archive')).stderr
+    assert '1 trace left out: the stream has no metadata of it' in said, said
+    written = sorted(os.listdir(room.at('archive')))
+    assert len(written) == 1 and not os.path.exists(room.at('evil')), written
+    shutil.rmtree(room.at('archive'))
+
+
+writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
+                   getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',)]
+writer.Room = Streams
+
+if __name__ == '__main__':
+    sys.exit(writer.main())
