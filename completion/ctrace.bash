@@ -145,7 +145,7 @@ _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 		_ctrace_offer_files
 		;;
 	writer:1) _ctrace_offer < <(_ctrace_members "${CTRACE_PROCLIB:-/etc/ctrace/proclib}") ;;
-	show:* | ipcs:* | report:* | export:* | stats:*)
+	show:* | ipcs:* | report:* | open:* | export:* | stats:*)
 		_ctrace_offer_names pids
 		_ctrace_offer_files
 		;;

@@ -1,7 +1,7 @@
 /*
  * new_file.c - a file that gets its name when it is complete, and is removed otherwise.
  *
- * Used by ctrace export and ctrace report.  Where the file system supports O_TMPFILE, the file has
+ * Used by ctrace export, report and open.  Where the file system supports O_TMPFILE, the file has
  * no name until it is complete, so nothing is left however the tool ends.  Elsewhere the file has a
  * temporary name, which the signals that can be caught remove.
  *

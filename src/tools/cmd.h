@@ -35,6 +35,7 @@ int cmd_console(int argc, char **argv);
 int cmd_writer(int argc, char **argv);
 int cmd_ipcs(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_open(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_export(int argc, char **argv);

@@ -43,6 +43,7 @@ static const struct verb verbs[] = {
 	{ "ipcs", "[COMMAND...] [PATH...]", "format traces as IPCS does", cmd_ipcs, false, true },
 	{ "report", "PATH... -o FILE", "make a page of pictures and tables", cmd_report, false,
 	  true },
+	{ "open", "[PATH|PID...]", "show that page in a browser", cmd_open, false, true },
 	{ "export", "-f FORMAT PATH...", "write traces for other tools", cmd_export, false, true },
 	{ "diff", "A B", "compare two runs", cmd_diff, false, true },
 	{ "repair", "PATH -o DIRECTORY", "copy the sound part of a damaged trace", cmd_repair,

@@ -162,7 +162,7 @@ check 'files' is 'ctrace config check directory/o' directory/ours.cfg directory/
 check 'a file to reload' is 'ctrace reload directory/ou' directory/ours.cfg
 check 'directories' is 'ctrace recover di' directory
 check 'traces: processes' has 'ctrace show ' "$pid" directory
-check 'traces of every verb that reads them' eval 'for verb in show ipcs report export stats; do has "ctrace $verb " "$pid" directory || exit; done'
+check 'traces of every verb that reads them' eval 'for verb in show ipcs report open export stats; do has "ctrace $verb " "$pid" directory || exit; done'
 check 'traces to compare: files' has 'ctrace diff directory ' directory
 check 'a directory to repair into' is 'ctrace repair directory --output=di' directory
 check 'what catalog does' is 'ctrace catalog ' check header copybook doc import draft

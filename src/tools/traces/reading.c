@@ -2,8 +2,8 @@
  * reading.c - what all verbs that read traces have in common: which traces, which events, the
  * catalogue, and the reports of damage.
  *
- * Part of ctrace show, ipcs, stats, diff, report, export.  The verb prints the events on stdout;
- * everything here is reported on stderr.
+ * Part of ctrace show, ipcs, stats, diff, report, open, export.  The verb prints the events on
+ * stdout; everything here is reported on stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
