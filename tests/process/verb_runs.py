@@ -111,6 +111,7 @@ def reading_cases():
     yield Case('export common-trace-format', ['export', '--format', 'common-trace-format', *catalog, '--output', 'out/directory', 'trace'])
     yield Case('export common-trace-format, with losses', ['export', '--format', 'common', '--output', 'out/directory', 'losing', 'trace'])
     yield Case('report', ['report', *catalog, '--output', 'out/page.html', 'trace'])
+    yield Case('open', ['open', *catalog, '--output', 'out/page.html', 'trace'])
     yield Case('report, with losses', ['report', '--output', 'out/page.html', 'losing'])
     yield Case('stats', ['stats', *catalog, 'trace'])
     yield Case('stats --json', ['stats', '--json', *catalog, 'trace', 'lttng-lost', 'packed'])
@@ -268,7 +269,7 @@ def run(case, room, environment, subject=None, stdout=subprocess.PIPE, before=No
     shutil.rmtree(out, ignore_errors=True)
     os.mkdir(out)
     full = {**os.environ, 'CTRACE_PROCLIB': 'proclib', 'CTRACE_RUN_DIR': subject.run_dir if case.live else os.path.join(room.path, 'run'),
-            'TZ': 'America/New_York', **environment}
+            'TZ': 'America/New_York', 'SSH_TTY': '/dev/pts/1', **environment}  # over SSH no browser is started
     process = subprocess.Popen([TOOL, *case.words], cwd=room.path, env=full, stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE,
                                preexec_fn=before, restore_signals=before is None)
     try:
