@@ -10,7 +10,7 @@ set -eu
 [ $# -gt 0 ] || set -- build
 
 # What is looked for, and the Debian package that has it.  A command is a bare name, a header ends in .h, a
-# library of clang's own in .a.
+# library of clang's own in .a, a module of Python in .py.
 needs_of() {
 	case $1 in
 	build) echo 'gcc:gcc stdio.h:libc6-dev meson:meson ninja:ninja-build pkg-config:pkg-config
@@ -19,7 +19,7 @@ needs_of() {
 		cobc:gnucobol3 libcob.h:libcob4-dev' ;;
 	demo) needs_of build; echo 'babeltrace2:babeltrace2' ;;
 	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc
-		protoc:protobuf-compiler chromium:chromium zstd:zstd jq:jq nats-server:nats-server' ;;
+		protoc:protobuf-compiler chromium:chromium zstd:zstd jq:jq bt2.py:python3-bt2 nats-server:nats-server' ;;
 	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace' ;;
 	peers) needs_of bench; echo 'lttng/tracepoint.h:liblttng-ust-dev lttng:lttng-tools spdlog/version.h:libspdlog-dev g++:g++' ;;
 	format) echo 'clang-format:clang-format' ;;
@@ -34,6 +34,14 @@ has_headers() {
 	for header; do echo "#include <$header>"; done | gcc -E -x c - >/dev/null 2>&1
 }
 
+# Debian's modules are for its own Python, which need not be the first of PATH.
+has_module() {
+	for python in python3 /usr/bin/python3; do
+		! "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)" 2>/dev/null || return 0
+	done
+	return 1
+}
+
 needs=$(for goal; do needs_of "$goal"; done)
 headers='' missing=''
 for need in $needs; do
@@ -41,6 +49,7 @@ for need in $needs; do
 	case $probe in
 	*.h) headers="$headers $need" ;;
 	*.a) [ -e "$(clang -print-file-name="$probe" 2>/dev/null)" ] || missing="$missing $package" ;;
+	*.py) has_module "${probe%.py}" || missing="$missing $package" ;;
 	*) command -v "$probe" >/dev/null 2>&1 || missing="$missing $package" ;;
 	esac
 done

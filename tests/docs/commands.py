@@ -15,6 +15,7 @@ HTML comments, which no reader sees, say what a document cannot.  Each is a line
 
     <!-- file: NAME -->         the block is the contents of this file
     <!-- not run: REASON -->    the block is left out, and listed with its reason; "not run to the end of the chapter: " leaves out more
+    <!-- when: COMMAND -->      the block is left out, and listed, unless this command succeeds: it needs a package that tests do without
     <!-- numbers -->            numbers differ from run to run or machine to machine: they are not compared
     <!-- output of: COMMAND --> the block is what this prints
     <!-- do: COMMAND -->        a command that a reader has no need to type here: waiting for a program, going to another directory
@@ -45,7 +46,8 @@ SOURCE = project.ROOT
 BUILD = os.environ.get('CTRACE_BUILD') or os.path.join(SOURCE, 'build')
 PATIENCE = 240  # seconds, only to stop what hangs
 COMMANDS = {'ctrace', 'make', 'cc', 'gcc', 'cobc', 'cobcrun', 'babeltrace2', 'cd', 'export', 'mkdir', 'mkfifo', 'kill', 'cp', 'cat', 'echo', 'chmod',
-            'objdump', 'strace', 'sed', 'git', 'sudo', 'man', 'journalctl', 'scripts/faults.sh', '$ctrace', 'env', 'yes', 'perf', 'bpftrace'}
+            'objdump', 'strace', 'sed', 'git', 'sudo', 'man', 'journalctl', 'scripts/faults.sh', '$ctrace', 'env', 'yes', 'perf', 'bpftrace',
+            'python3'}
 # Those typed after the demo, which takes long on a busy machine, are a test of their own: tests/docs/commands_demo.sh.
 AFTER_DEMO = {'docs/TOUR.md', 'docs/reading.md'}
 # Their dialogues are pieces of transcripts, which tests/golden/transcripts.py replays and compares.
@@ -333,6 +335,8 @@ class Document:
 
     def run_block(self, block):
         reason = block.note('not run')
+        if not reason and block.note('when') and self.room.run(block.note('when'))[1] != 0:
+            reason = f"this fails: {block.note('when')}"
         is_output = block.language == 'text' or block.note('output of')
         if reason:
             self.left_out.append(f'line {block.line}: {reason}')
