@@ -35,18 +35,18 @@ extern char **environ;
  * Whether a browser can be seen
  */
 
-static void diagnose(const char *verb, const char *what)
+static void browser_diagnose(const char *verb, const char *what)
 {
 	(void)fflush(stdout);
 	fprintf(stderr, "%s: %s\n", verb, what);
 }
 
-static void diagnose_ssh(const char *verb, const char *path)
+static void ssh_diagnose(const char *verb, const char *path)
 {
 	char full[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
 
-	diagnose(verb,
-		 "this is a session over SSH, so no browser is started. On your own machine:");
+	browser_diagnose(
+		verb, "this is a session over SSH, so no browser is started. On your own machine:");
 	(void)gethostname(host, sizeof host - 1);
 	fputs("    scp ", stderr);
 	ct_tool_print(stderr, host, strlen(host));
@@ -60,15 +60,16 @@ static void diagnose_ssh(const char *verb, const char *path)
 bool browser_is_reachable(const char *verb, const char *path)
 {
 	if (ct_os_environment("SSH_CONNECTION") != NULL || ct_os_environment("SSH_TTY") != NULL) {
-		diagnose_ssh(verb, path);
+		ssh_diagnose(verb, path);
 		return false;
 	}
 	if (ct_os_environment("BROWSER") != NULL || ct_os_environment("DISPLAY") != NULL ||
 	    ct_os_environment("WAYLAND_DISPLAY") != NULL)
 		return true;
-	diagnose(verb,
-		 "there is no display, so no browser is started. Open the page in a browser, or set"
-		 " BROWSER to a command that shows it.");
+	browser_diagnose(
+		verb,
+		"there is no display, so no browser is started. Open the page in a browser, or set"
+		" BROWSER to a command that shows it.");
 	return false;
 }
 
@@ -225,9 +226,10 @@ bool browser_start(const char *verb, const char *path)
 		     text = strtok_r(NULL, ":", &rest))
 			is_started = command_run(verb, text, url, chosen == NULL);
 		if (!is_started)
-			diagnose(verb,
-				 "no browser could be started; open the page in one, or set BROWSER"
-				 " to a command that shows it");
+			browser_diagnose(
+				verb,
+				"no browser could be started; open the page in one, or set BROWSER"
+				" to a command that shows it");
 	}
 	free(url);
 	free(list);
