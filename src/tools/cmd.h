@@ -43,5 +43,6 @@ int cmd_repair(int argc, char **argv);
 int cmd_catalog(int argc, char **argv);
 int cmd_forward(int argc, char **argv);
 int cmd_archive(int argc, char **argv);
+int cmd_respond(int argc, char **argv);
 
 #endif

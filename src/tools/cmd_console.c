@@ -25,6 +25,7 @@
 
 #include "tools/console_input.h"
 #include "operator/operator_run.h"
+#include "tools/hosts/hosts_ask.h"
 #include "cli/run_directory.h"
 #include "writer/writer.h"
 
@@ -346,7 +347,7 @@ static void command_run_and_report(struct dialogue *dialogue, const char *line, 
 	struct reported reported;
 
 	(void)signal(SIGINT, SIG_DFL);
-	ct_operator_run(dialogue, line, size);
+	hosts_operator_run(dialogue, line, size);
 	fflush(stdout);
 	reported = (struct reported){ .prompted = dialogue->prompted, .wto = dialogue->wto };
 	(void)!write(report_fd, &reported, sizeof reported);
@@ -383,7 +384,7 @@ static void command_run_apart(struct dialogue *dialogue, const char *line, size_
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0) {
-		ct_operator_run(dialogue, line, size);
+		hosts_operator_run(dialogue, line, size);
 		return;
 	}
 	fflush(NULL);
@@ -397,7 +398,7 @@ static void command_run_apart(struct dialogue *dialogue, const char *line, size_
 	ct_os_close(&ends[0]);
 	(void)sigaction(SIGINT, &kept, NULL);
 	if (child < 0)
-		ct_operator_run(dialogue, line, size);
+		hosts_operator_run(dialogue, line, size);
 }
 
 /* Returns false when the console is to end. */
@@ -416,7 +417,7 @@ static bool line_run(struct console *console, const char *line, size_t size)
 	else if (console->dialogue.wto.has_caret)
 		command_run_apart(&console->dialogue, line, size);
 	else
-		ct_operator_run(&console->dialogue, line, size);
+		hosts_operator_run(&console->dialogue, line, size);
 	return true;
 }
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "operator/operator_run.h"
+#include "tools/hosts/hosts_ask.h"
 
 struct arguments {
 	struct dialogue dialogue;
@@ -65,7 +65,7 @@ static void stream_run(struct dialogue *dialogue, FILE *from)
 		while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 			size--;
 		line[size] = '\0';
-		ct_operator_run(dialogue, line, (size_t)size);
+		hosts_operator_run(dialogue, line, (size_t)size);
 	}
 	free(line);
 }
@@ -119,6 +119,7 @@ int cmd_op(int argc, char **argv)
 		       "  TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]\n"
 		       "  D TRACE[,COMP=name[,SUB=(sub)][,N=nnn][,SUBLEVEL]][,WTR=name]\n"
 		       "  D R\n"
+		       "  ROUTE system|(system,...)|*ALL,command\n"
 		       "  R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)]\n"
 		       "       [,WTR=name|DISCONNECT][,CONT|,END]\n"
 		       "  R nn,CANCEL\n",
@@ -135,8 +136,8 @@ int cmd_op(int argc, char **argv)
 		if (strcmp(arguments.commands[i], "-") == 0)
 			file_run(&arguments.dialogue, "-");
 		else
-			ct_operator_run(&arguments.dialogue, arguments.commands[i],
-					strlen(arguments.commands[i]));
+			hosts_operator_run(&arguments.dialogue, arguments.commands[i],
+					   strlen(arguments.commands[i]));
 	}
 	return arguments.dialogue.wto.worst;
 }

@@ -20,8 +20,11 @@
 
 #include "cli/allocate.h"
 #include "base/base.h"
+#include "tools/hosts/hosts_ask.h"
 #include "tools/options_file.h"
 #include "operator/recovery_watch.h"
+
+enum { OPTION_HOST = 256 };
 
 struct verb {
 	const char *name;
@@ -69,6 +72,7 @@ static const struct verb verbs[] = {
 	  false },
 	{ "forward", "PATH... ADDRESS", "copy traces into a stream", cmd_forward, true, false },
 	{ "archive", "ADDRESS DIRECTORY", "copy traces from a stream", cmd_archive, true, false },
+	{ "respond", "[ADDRESS]", "answer other machines", cmd_respond, true, false },
 	{ "config", "check [FILE]", "check a configuration file", cmd_config, false, false },
 	{ "parmlib", "check MEMBER...", "check or print members of component trace", cmd_parmlib,
 	  false, false },
@@ -164,14 +168,22 @@ static char *add_verbs(int key, const char *text, void *input)
 	return out;
 }
 
+/* What stands before the verb. */
+struct before_verb {
+	int verb_at;
+	const char *hosts; /* NULL: this machine */
+};
+
 static error_t parse_before_verb(int key, char *argument, struct argp_state *state)
 {
-	int *verb_at = state->input;
+	struct before_verb *before = state->input;
 
-	(void)argument;
 	switch (key) {
+	case OPTION_HOST:
+		before->hosts = argument;
+		return 0;
 	case ARGP_KEY_ARG:
-		*verb_at = state->next - 1;
+		before->verb_at = state->next - 1;
 		state->next = state->argc; /* the rest is the verb's to parse */
 		return 0;
 	case ARGP_KEY_NO_ARGS:
@@ -183,7 +195,15 @@ static error_t parse_before_verb(int key, char *argument, struct argp_state *sta
 	}
 }
 
+static const struct argp_option options_before_verb[] = {
+	{ "host", OPTION_HOST, "LIST", 0,
+	  "do it on these machines (h1,h2), or on all that answer ('*'), by the servers of CTRACE_NATS",
+	  0 },
+	{ 0 },
+};
+
 static const struct argp argp_main = {
+	.options = options_before_verb,
 	.parser = parse_before_verb,
 	.args_doc = "VERB [ARGUMENT...]",
 	.doc = "Show and change the tracing of the programs of this machine.",
@@ -290,7 +310,7 @@ static void descriptors_reserve(void)
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
-	int verb_at = 0;
+	struct before_verb before = { 0 };
 
 	descriptors_reserve();
 	json_set_alloc_funcs(malloc, free); /* ours */
@@ -303,14 +323,18 @@ int main(int argc, char **argv)
 	if (on_exit(end_without_recovery, NULL) != 0 || atexit(stdout_check) != 0 ||
 	    atexit(memory_check) != 0)
 		return CMD_NO_MEMORY;
-	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &verb_at) != 0 || verb_at == 0)
+	if (argp_parse(&argp_main, argc, argv, ARGP_IN_ORDER, NULL, &before) != 0 ||
+	    before.verb_at == 0)
 		return CMD_USAGE;
-	verb = verb_find(argv[verb_at]);
-	if (verb == NULL && strcmp(argv[verb_at], "version") == 0) {
+	if (before.hosts != NULL)
+		return hosts_ask(before.hosts, (size_t)(argc - before.verb_at),
+				 argv + before.verb_at);
+	verb = verb_find(argv[before.verb_at]);
+	if (verb == NULL && strcmp(argv[before.verb_at], "version") == 0) {
 		print_version(stdout, NULL);
 		return CMD_DONE;
 	}
 	if (verb == NULL)
-		return verb_diagnose_unknown(argv[verb_at]);
-	return verb_run(verb, argc - verb_at, argv + verb_at);
+		return verb_diagnose_unknown(argv[before.verb_at]);
+	return verb_run(verb, argc - before.verb_at, argv + before.verb_at);
 }

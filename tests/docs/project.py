@@ -41,8 +41,11 @@ def code(source):
 
 def symbols(directory):
     """(member, letter, symbol) of the archive of a directory of src/; of the tool's own and of modules/, of their objects."""
-    if directory in ('tools', 'modules'):
-        objects = [os.path.join(BUILD, 'ctrace.p')] if directory == 'tools' else glob.glob(os.path.join(BUILD, 'modules', '*.p'))
+    if directory.split('/')[0] == 'modules' or directory == 'tools':
+        own = {os.path.dirname(path).split('/')[1] for path in files('modules', ext=('.c',)) if path.count('/') > 1}
+        objects = [os.path.join(BUILD, 'ctrace.p')] if directory == 'tools' else \
+            [os.path.join(BUILD, directory + '.so.p')] if directory != 'modules' else \
+            [at for at in glob.glob(os.path.join(BUILD, 'modules', '*.p')) if os.path.basename(at).split('.')[0] not in own]
         built = sorted(o for at in objects for o in glob.glob(os.path.join(at, '*.o')))
     else:
         built = [os.path.join(BUILD, f'lib{os.path.basename(directory)}.a')]

@@ -1,5 +1,6 @@
 /*
- * nats_module.h - what nats.so does for the tool: copies traces into a JetStream stream, and back.
+ * nats_module.h - what nats.so does for the tool: copies traces into a JetStream stream and back,
+ * and carries requests to other machines.
  *
  * A stream has the bytes of trace directories (BINFILE), in messages of up to half a megabyte.  A
  * message says which bytes of which file it has, so one that comes twice changes nothing, and
@@ -11,8 +12,9 @@
  * as a whole each time that they have changed, and once behind the packets, so that a stream that
  * keeps only the last messages has them; the last message of their subject counts.
  *
- * The address is nats://[USER:PASSWORD@]HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE[&KEY=VALUE...]],
- * tls:// for TLS.  Its keys are in address.c.
+ * The address of a stream is
+ * nats://[USER:PASSWORD@]HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE[&KEY=VALUE...]], tls:// for TLS.
+ * Its keys are in nats_address.c.
  *
  * A function returns OK, or another status with the reason in error.  One thread at a time calls
  * them; libnats has threads of its own meanwhile.
@@ -51,12 +53,56 @@ struct ct_nats_copy {
 	char error[CT_NATS_ERROR_SIZE];
 };
 
+/*
+ * Requests to other machines.  A responder listens to the subjects
+ *
+ *     <subject>.op.<host>.display    <subject>.op.ALL.display
+ *     <subject>.op.<host>.command    <subject>.op.ALL.command
+ *
+ * and answers each request twice: at once, with nothing, and when it is done.  The servers decide
+ * who may publish to a subject.
+ */
+
+/* Called for each request, on a thread of libnats, for two requests at once at most.  Returns the
+ * answer, which the caller frees; NULL: none is given. */
+typedef char *ct_nats_serve(bool is_command, const char *request, size_t size, size_t *out_size,
+			    void *user);
+struct ct_nats_responder {
+	const char *address; /* the stream in it is not used */
+	const char *host;
+	ct_nats_serve *serve;
+	ct_nats_goes_on *goes_on;
+	void *user;
+	void (*ready)(void *user); /* it listens now */
+	char error[CT_NATS_ERROR_SIZE];
+};
+
+/* Called for the answer of a host; data NULL: it has begun and not answered in time. */
+typedef void ct_nats_take(const char *host, const char *data, size_t size, void *user);
+struct ct_nats_question {
+	const char *address;
+	const char *const *hosts; /* in any form: names are compared as words of subjects */
+	size_t host_count;        /* 0: all that answer */
+	bool is_command;
+	const char *request;
+	size_t size;
+	unsigned timeout_ms;
+	ct_nats_take *take;
+	void *user;
+	uint32_t answered; /* set by the function */
+	char error[CT_NATS_ERROR_SIZE];
+};
+
 struct ct_nats_module {
 	size_t size; /* sizeof(struct ct_nats_module) it was built with */
 	/* NOT_FOUND: a path is missing, or has no trace. */
 	enum ctrace_status (*forward)(struct ct_nats_copy *copy);
 	/* NOT_FOUND: there is no such stream. */
 	enum ctrace_status (*fetch)(struct ct_nats_copy *copy);
+	enum ctrace_status (*respond)(struct ct_nats_responder *responder);
+	enum ctrace_status (*ask)(struct ct_nats_question *question);
+	/* Stores a host's name as it stands in subjects. */
+	void (*host_word)(char *out, size_t size, const char *host);
 };
 
 /* The symbol that nats.so exports: const struct ct_nats_module. */

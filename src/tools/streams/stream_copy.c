@@ -28,7 +28,7 @@ bool stream_is_address(const char *word)
 	return strncmp(word, "nats://", 7) == 0 || strncmp(word, "tls://", 6) == 0;
 }
 
-static const struct ct_nats_module *module_find(const char *verb)
+const struct ct_nats_module *stream_module(const char *verb)
 {
 	void *handle = ct_module_open("nats");
 	const struct ct_nats_module *module = handle != NULL ? dlsym(handle, CT_NATS_SYMBOL) : NULL;
@@ -48,37 +48,39 @@ static bool copy_goes_on(void *unused)
 	return ct_end_wanted == 0;
 }
 
-static int copy_end(const char *verb, const struct ct_nats_copy *copy, enum ctrace_status status)
+int stream_end(const char *verb, const char *error, enum ctrace_status status)
 {
 	if (status == CTRACE_OK)
 		return CMD_DONE;
+	if (error[0] == '\0')
+		error = ctrace_status_text(status);
 	fprintf(stderr, "%s: ", verb);
-	ct_tool_print(stderr, copy->error, strlen(copy->error));
-	fprintf(stderr, "%s%s\n", copy->error[0] != '\0' ? "" : ctrace_status_text(status), "");
-	return status == CTRACE_SYNTAX_ERROR ? CMD_USAGE
-	       : status == CTRACE_NOT_FOUND  ? CMD_NOTHING
-					     : CMD_UNWRITTEN;
+	ct_tool_print(stderr, error, strlen(error));
+	fputc('\n', stderr);
+	return status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNWRITTEN;
 }
 
 int stream_forward(const char *verb, struct ct_nats_copy *copy)
 {
-	const struct ct_nats_module *module = module_find(verb);
+	const struct ct_nats_module *module = stream_module(verb);
+	enum ctrace_status status;
 
 	if (module == NULL)
 		return CMD_UNWRITTEN;
 	copy->goes_on = copy_goes_on;
-	return copy_end(verb, copy, module->forward(copy));
+	status = module->forward(copy);
+	return stream_end(verb, copy->error, status);
 }
 
 int stream_fetch(const char *verb, struct ct_nats_copy *copy)
 {
-	const struct ct_nats_module *module = module_find(verb);
+	const struct ct_nats_module *module = stream_module(verb);
 	int status;
 
 	if (module == NULL)
 		return CMD_UNWRITTEN;
 	copy->goes_on = copy_goes_on;
-	status = copy_end(verb, copy, module->fetch(copy));
+	status = stream_end(verb, copy->error, module->fetch(copy));
 	if (copy->left_out > 0)
 		fprintf(stderr,
 			"%s: %" PRIu64 " trace%s left out: the stream has no metadata of %s\n",

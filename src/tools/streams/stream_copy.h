@@ -8,6 +8,10 @@
 
 #include "tools/streams/nats_module.h"
 
+/* Loads nats.so.  NULL, when that fails; it is reported. */
+const struct ct_nats_module *stream_module(const char *verb);
+/* Reports why the module failed.  Returns the verb's exit status. */
+int stream_end(const char *verb, const char *error, enum ctrace_status status);
 /* True if the word is the address of a stream: nats:// or tls://. */
 bool stream_is_address(const char *word);
 /* Copies traces into a stream, or from one.  Reports a failure as the verb's.  Returns the verb's

@@ -1,5 +1,5 @@
 /*
- * fetch.c - copies traces from a stream into directories.
+ * nats_fetch.c - copies traces from a stream into directories.
  *
  * A message names the file and the offset of its bytes, so the messages are put where they belong,
  * in the order of the stream.  One that comes twice changes nothing.  Of a file whose beginning the
@@ -11,7 +11,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "parts.h"
+#include "nats_parts.h"
 
 #include "base/base.h"
 #include "format/format.h"
@@ -565,7 +565,7 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 {
 	struct fetch fetch = { .copy = copy };
 	enum ctrace_status status =
-		ct_nats_address_parse(copy->address, &fetch.address, copy->error);
+		ct_nats_address_parse(copy->address, true, &fetch.address, copy->error);
 
 	if (status != CTRACE_OK)
 		return status;

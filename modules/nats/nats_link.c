@@ -1,11 +1,11 @@
 /*
- * link.c - the connection to the servers, and the stream.
+ * nats_link.c - the connection to the servers, and the stream.
  *
  * libnats connects again by itself, to any of the servers, for as long as it takes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "parts.h"
+#include "nats_parts.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,12 +22,12 @@ static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *
 	natsStatus last;
 	const char *detail = nats_GetLastError(&last);
 
+	if (status == NATS_OK)
+		return CTRACE_OK;
 	(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s %s: %s%s%s", what, which,
 		       natsStatus_GetText(status), detail != NULL ? ": " : "",
 		       detail != NULL ? detail : "");
 	switch (status) {
-	case NATS_OK:
-		return CTRACE_OK;
 	case NATS_NOT_FOUND:
 		return CTRACE_NOT_FOUND;
 	case NATS_NO_MEMORY:
@@ -94,26 +94,37 @@ static natsStatus stream_make(jsCtx *context, const struct ct_nats_address *addr
 	return status;
 }
 
-enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
-				     const struct ct_nats_address *address, bool makes,
-				     char error[CT_NATS_ERROR_SIZE])
+enum ctrace_status ct_nats_connect(natsConnection **out_connection,
+				   const struct ct_nats_address *address,
+				   char error[CT_NATS_ERROR_SIZE])
 {
 	natsOptions *options = NULL;
-	jsOptions js_options;
 	natsStatus status = natsOptions_Create(&options);
-	jsStreamInfo *info = NULL;
 
-	*link = (struct ct_nats_link){ NULL };
 	if (status == NATS_OK)
 		status = options_set(options, address);
 	if (status != NATS_OK) {
 		natsOptions_Destroy(options);
 		return link_fail(error, "settings of", address->servers, status);
 	}
-	status = natsConnection_Connect(&link->connection, options);
+	status = natsConnection_Connect(out_connection, options);
 	natsOptions_Destroy(options);
-	if (status != NATS_OK)
-		return link_fail(error, "cannot connect to", address->servers, status);
+	return link_fail(error, "cannot connect to", address->servers, status);
+}
+
+enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
+				     const struct ct_nats_address *address, bool makes,
+				     char error[CT_NATS_ERROR_SIZE])
+{
+	jsStreamInfo *info = NULL;
+	jsOptions js_options;
+	natsStatus status;
+	enum ctrace_status result;
+
+	*link = (struct ct_nats_link){ NULL };
+	result = ct_nats_connect(&link->connection, address, error);
+	if (result != CTRACE_OK)
+		return result;
 	link->payload_max = natsConnection_GetMaxPayload(link->connection);
 	(void)jsOptions_Init(&js_options);
 	js_options.Wait = REQUEST_MS;

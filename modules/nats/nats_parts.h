@@ -1,5 +1,5 @@
 /*
- * parts.h - the parts of nats.so: address.c, link.c, forward.c, fetch.c.
+ * nats_parts.h - the parts of nats.so: nats_address.c, nats_link.c and what uses them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 #include <nats/nats.h>
 
-/* ---- address.c */
+/* ---- nats_address.c */
 
 #define CT_NATS_TEXT 256
 
@@ -30,13 +30,15 @@ struct ct_nats_address {
 	int64_t max_age;   /* seconds; 0: no limit */
 	int64_t max_bytes; /* 0: no limit */
 };
-/* On any status but OK says in error what was found, and what was expected. */
-enum ctrace_status ct_nats_address_parse(const char *text, struct ct_nats_address *out,
+/* On any status but OK says in error what was found, and what was expected.  Without needs_stream
+ * the stream may be missing. */
+enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
+					 struct ct_nats_address *out,
 					 char error[CT_NATS_ERROR_SIZE]);
 /* Replaces what a token of a subject may not have. */
 void ct_nats_token(char *out, size_t size, const char *text);
 
-/* ---- link.c: the connection */
+/* ---- nats_link.c: the connection */
 
 struct ct_nats_link {
 	natsConnection *connection;
@@ -44,6 +46,10 @@ struct ct_nats_link {
 	int64_t payload_max; /* bytes of a message */
 	int64_t max_bytes;   /* that the stream keeps; 0: no limit */
 };
+/* Connects, without a look at the stream. */
+enum ctrace_status ct_nats_connect(natsConnection **out_connection,
+				   const struct ct_nats_address *address,
+				   char error[CT_NATS_ERROR_SIZE]);
 /* Connects.  With `makes`, makes the stream when there is none. */
 enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
 				     const struct ct_nats_address *address, bool makes,
@@ -63,7 +69,11 @@ bool ct_nats_wait(const struct ct_nats_copy *copy);
 #define CT_NATS_RESTART "Ctrace-Restart" /* the file is sent for the n-th time */
 #define CT_NATS_METADATA "metadata"
 
+#define CT_NATS_HOST "Ctrace-Host" /* of an answer */
+
 enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy);
 enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy);
+enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder);
+enum ctrace_status ct_nats_ask(struct ct_nats_question *question);
 
 #endif

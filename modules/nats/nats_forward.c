@@ -1,5 +1,5 @@
 /*
- * forward.c - copies trace directories into a stream.
+ * nats_forward.c - copies trace directories into a stream.
  *
  * A pass goes over the directories: first it looks how long the streams are, then it sends the
  * metadata if they have changed, then the new bytes of the streams.  So a reader has the class of
@@ -16,7 +16,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "parts.h"
+#include "nats_parts.h"
 
 #include "base/base.h"
 #include "format/format.h"
@@ -697,7 +697,7 @@ enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy)
 	struct forward forward = { .copy = copy };
 	jsOptions options;
 	enum ctrace_status status =
-		ct_nats_address_parse(copy->address, &forward.address, copy->error);
+		ct_nats_address_parse(copy->address, true, &forward.address, copy->error);
 
 	if (status != CTRACE_OK)
 		return status;

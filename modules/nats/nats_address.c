@@ -1,9 +1,9 @@
 /*
- * address.c - the address of a stream: nats://HOST/STREAM?KEY=VALUE.
+ * nats_address.c - the address of a stream: nats://HOST/STREAM?KEY=VALUE.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "parts.h"
+#include "nats_parts.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -167,7 +167,8 @@ static bool servers_store(struct ct_nats_address *out, const char *hosts, size_t
 	return used > 0;
 }
 
-enum ctrace_status ct_nats_address_parse(const char *text, struct ct_nats_address *out,
+enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
+					 struct ct_nats_address *out,
 					 char error[CT_NATS_ERROR_SIZE])
 {
 	static const char expected[] =
@@ -175,6 +176,7 @@ enum ctrace_status ct_nats_address_parse(const char *text, struct ct_nats_addres
 	bool uses_tls = strncmp(text, "tls://", 6) == 0;
 	const char *hosts = text + (uses_tls ? 6 : 7);
 	const char *slash, *question;
+	bool has_stream;
 
 	*out = (struct ct_nats_address){
 		.uses_tls = uses_tls,
@@ -185,16 +187,18 @@ enum ctrace_status ct_nats_address_parse(const char *text, struct ct_nats_addres
 	};
 	if (!uses_tls && strncmp(text, "nats://", 7) != 0)
 		return refuse(error, "\"%s\" is no address of a stream; %s", text, expected);
-	slash = strchr(hosts, '/');
-	if (slash == NULL || slash[1] == '\0' || slash[1] == '?')
+	slash = hosts + strcspn(hosts, "/?");
+	has_stream = slash[0] == '/' && slash[1] != '\0' && slash[1] != '?';
+	if (!has_stream && needs_stream)
 		return refuse(error, "\"%s\" names no stream; %s", text, expected);
 	question = strchr(slash, '?');
 	if (!servers_store(out, hosts, (size_t)(slash - hosts)))
 		return refuse(error, "\"%.*s\" names no server; %s", (int)(slash - text), text,
 			      expected);
-	if (!text_store(out->stream, sizeof out->stream, slash + 1,
-			question != NULL ? (size_t)(question - slash - 1) : strlen(slash + 1)) ||
-	    strpbrk(out->stream, ".*> \t/\\") != NULL)
+	if (has_stream &&
+	    (!text_store(out->stream, sizeof out->stream, slash + 1,
+			 question != NULL ? (size_t)(question - slash - 1) : strlen(slash + 1)) ||
+	     strpbrk(out->stream, ".*> \t/\\") != NULL))
 		return refuse(error, "\"%s\" is no name of a stream; it has no . * > / or blank",
 			      slash + 1);
 	while (question != NULL && question[1] != '\0') {

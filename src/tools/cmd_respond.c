@@ -1,0 +1,265 @@
+/*
+ * cmd_respond.c - ctrace respond ADDRESS: carries out requests that come from other machines.
+ *
+ * A request is the words of a verb.  They are run as a process of their own, by this tool, with the
+ * rights of the user who runs the responder, and its output is the answer.  Verbs that display and
+ * verbs that change something come by different subjects; the servers decide who may send to
+ * which, and a request that changes something is refused on the subject for displays.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "cli/end_signal.h"
+#include "tools/hosts/request.h"
+#include "tools/streams/stream_copy.h"
+
+#define OUTPUT_MAX ((size_t)512 << 10) /* of each stream of a verb; the rest is left out */
+#define RUN_MS 30000                   /* then the verb is stopped */
+
+struct respond_arguments {
+	const char *address;
+	const char *host;
+};
+
+/* What a verb prints on one stream. */
+struct output {
+	char *data;
+	size_t size;
+	int fd;
+};
+
+static void output_read(struct output *output)
+{
+	char bytes[4096];
+	ssize_t size = read(output->fd, bytes, sizeof bytes);
+	char *more;
+
+	if (size <= 0) {
+		if (size == 0 || (errno != EINTR && errno != EAGAIN))
+			ct_os_close(&output->fd);
+		return;
+	}
+	if (output->size + (size_t)size > OUTPUT_MAX)
+		return;
+	more = realloc(output->data, output->size + (size_t)size);
+	if (more == NULL)
+		return;
+	output->data = more;
+	memcpy(output->data + output->size, bytes, (size_t)size);
+	output->size += (size_t)size;
+}
+
+/* Returns when both streams are closed, or the time is over. */
+static void outputs_read(struct output outputs[2])
+{
+	uint64_t end = ct_clock_mono_ns() + (uint64_t)RUN_MS * 1000000;
+
+	while (outputs[0].fd >= 0 || outputs[1].fd >= 0) {
+		struct pollfd polls[2] = { { .fd = outputs[0].fd, .events = POLLIN },
+					   { .fd = outputs[1].fd, .events = POLLIN } };
+		uint64_t now = ct_clock_mono_ns();
+
+		if (now >= end || poll(polls, 2, (int)((end - now) / 1000000) + 1) < 0)
+			return;
+		for (unsigned i = 0; i < 2; i++)
+			if (outputs[i].fd >= 0 && polls[i].revents != 0)
+				output_read(&outputs[i]);
+	}
+}
+
+static pid_t verb_spawn(char *const *words, const int pipes[2][2])
+{
+	static char tool[] = "ctrace", self[] = "/proc/self/exe";
+	char *arguments[REQUEST_WORDS + 2] = { tool };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	pid_t pid = -1;
+	size_t count = 0;
+
+	while (words[count] != NULL) {
+		arguments[count + 1] = words[count];
+		count++;
+	}
+	(void)sigemptyset(&none);
+	if (posix_spawn_file_actions_init(&actions) != 0)
+		return -1;
+	if (posix_spawnattr_init(&attributes) == 0) {
+		(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+		(void)posix_spawnattr_setsigmask(&attributes, &none);
+		(void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null",
+						       O_RDONLY, 0);
+		(void)posix_spawn_file_actions_adddup2(&actions, pipes[0][1], STDOUT_FILENO);
+		(void)posix_spawn_file_actions_adddup2(&actions, pipes[1][1], STDERR_FILENO);
+		if (posix_spawn(&pid, self, &actions, &attributes, arguments, environ) != 0)
+			pid = -1;
+		(void)posix_spawnattr_destroy(&attributes);
+	}
+	(void)posix_spawn_file_actions_destroy(&actions);
+	return pid;
+}
+
+/* Runs the words.  Returns the answer, or NULL. */
+static char *verb_answer(char *const *words)
+{
+	int pipes[2][2] = { { -1, -1 }, { -1, -1 } }, status = 0;
+	struct output outputs[2] = { { NULL, 0, -1 }, { NULL, 0, -1 } };
+	char *answer = NULL;
+	pid_t pid = -1;
+
+	if (pipe2(pipes[0], O_CLOEXEC) == 0 && pipe2(pipes[1], O_CLOEXEC) == 0)
+		pid = verb_spawn(words, (const int(*)[2])pipes);
+	for (unsigned i = 0; i < 2; i++) {
+		ct_os_close(&pipes[i][1]);
+		outputs[i].fd = pipes[i][0];
+	}
+	if (pid > 0) {
+		outputs_read(outputs);
+		if (outputs[0].fd >= 0 || outputs[1].fd >= 0)
+			(void)kill(pid, SIGKILL);
+		(void)TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
+		answer = answer_encode(
+			WIFEXITED(status) ? WEXITSTATUS(status) : CMD_UNWRITTEN,
+			outputs[0].data != NULL ? outputs[0].data : "", outputs[0].size,
+			outputs[1].data != NULL ? outputs[1].data : "", outputs[1].size);
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		ct_os_close(&outputs[i].fd);
+		free(outputs[i].data);
+	}
+	return answer;
+}
+
+static char *refusal(const char *why)
+{
+	return answer_encode(CMD_USAGE, "", 0, why, strlen(why));
+}
+
+/* Each command is in the log, with who sent it as far as that is known. */
+static void request_log(const struct request *request)
+{
+	struct ct_buf line;
+
+	ct_buf_init(&line);
+	for (size_t i = 0; i < request->count; i++)
+		ct_buf_add_format(&line, "%s%s", i > 0 ? " " : "", request->words[i]);
+	fputs("command from ", stderr);
+	ct_tool_print(stderr, request->user, strlen(request->user));
+	fputs(": ", stderr);
+	ct_tool_print(stderr, ct_buf_text(&line), line.size);
+	fputc('\n', stderr);
+	ct_buf_fini(&line);
+}
+
+static char *request_serve(bool is_command, const char *data, size_t size, size_t *out_size,
+			   void *unused)
+{
+	struct request request;
+	char *answer;
+
+	(void)unused;
+	if (!request_decode(data, size, &request)) {
+		answer = refusal("this is no request of ctrace --host\n");
+	} else {
+		enum request_kind kind = request_kind_of(request.count, request.words);
+
+		if (kind == REQUEST_REFUSED)
+			answer = refusal("this verb is not for other machines\n");
+		else if (kind == REQUEST_COMMAND && !is_command)
+			answer = refusal("a command may not be sent as a display\n");
+		else {
+			if (kind == REQUEST_COMMAND)
+				request_log(&request);
+			answer = verb_answer(request.words);
+		}
+	}
+	request_fini(&request);
+	*out_size = answer != NULL ? strlen(answer) : 0;
+	return answer;
+}
+
+static bool respond_goes_on(void *unused)
+{
+	(void)unused;
+	return ct_end_wanted == 0;
+}
+
+static void respond_is_ready(void *user)
+{
+	const struct respond_arguments *arguments = user;
+
+	fprintf(stderr, "ctrace respond: %s listens\n", arguments->host);
+	(void)sd_notify(0, "READY=1");
+}
+
+static error_t parse_option(int key, char *argument, struct argp_state *state)
+{
+	struct respond_arguments *arguments = state->input;
+
+	switch (key) {
+	case 'n':
+		arguments->host = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num != 0)
+			argp_error(state, "unexpected argument \"%s\"; one address", argument);
+		arguments->address = argument;
+		return 0;
+	case ARGP_KEY_END:
+		if (arguments->address == NULL)
+			arguments->address = ct_os_environment("CTRACE_NATS");
+		if (arguments->address == NULL)
+			argp_error(state,
+				   "expected an address, nats://HOST[:PORT], or CTRACE_NATS");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int cmd_respond(int argc, char **argv)
+{
+	static const struct argp_option options[] = {
+		{ "name", 'n', "HOST", 0, "answer to this name; else that of the machine", 0 },
+		{ 0 },
+	};
+	static const struct argp argp = {
+		.options = options,
+		.parser = parse_option,
+		.args_doc = "[nats://HOST]",
+		.doc = "Carry out what `ctrace --host' on other machines asks of this one, until stopped.",
+	};
+	char name[256] = "";
+	struct respond_arguments arguments = { .host = name };
+	struct ct_nats_responder responder = { .serve = request_serve,
+					       .goes_on = respond_goes_on,
+					       .ready = respond_is_ready,
+					       .user = &arguments };
+	const struct ct_nats_module *module;
+	sigset_t while_waiting;
+
+	(void)gethostname(name, sizeof name - 1);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
+		return CMD_USAGE;
+	module = stream_module("ctrace respond");
+	if (module == NULL)
+		return CMD_UNWRITTEN;
+	ct_end_catch(&while_waiting);
+	(void)sigprocmask(SIG_SETMASK, &while_waiting, NULL);
+	responder.address = arguments.address;
+	responder.host = arguments.host;
+	return stream_end("ctrace respond", responder.error, module->respond(&responder));
+}
