@@ -26,12 +26,22 @@ check 'the licence and the guides' present "$prefix"/share/doc/ctrace/{LICENSE,r
 outside() { find dest -type f ! -path "${prefix#"$PWD"/}/*" | grep . && return 1 || return 0; }
 check 'nothing is outside of the prefix' outside
 
-unit() { # the template unit, as systemd reads it; how exposed it leaves a writer
-	sed 's,^ExecStart=.*,ExecStart=/bin/true,' "$prefix/lib/systemd/system/ctrace-writer@.service" >ctrace-writer@x.service
-	systemd-analyze security --offline=true --threshold=62 ./ctrace-writer@x.service
+# How exposed systemd rates a unit, in tenths: at most 30 for those of the system.  A user's manager may not limit capabilities and has
+# none itself; nor has it rights to close the network and the devices.
+exposure() { # UNIT TENTHS LINE...: the unit as it is installed, with the lines at its end
+	local unit=$1 tenths=$2 copy
+	shift 2
+	copy=$(basename "${unit/@/@x}")
+	{ sed '/^\[Install\]/,$d; s,^ExecStart=.*,ExecStart=/bin/true,' "$unit"; printf '%s\n' "$@"; } >"$copy"
+	systemd-analyze security --offline=true --threshold="$tenths" "./$copy"
 }
 if systemd-analyze security --help 2>/dev/null | grep -q -- --threshold; then
-	check 'systemd understands the unit, and restricts it' unit
+	for unit in "$prefix"/lib/systemd/system/*.service; do
+		check "systemd understands the system's ${unit##*/}, and restricts it" exposure "$unit" 30
+	done
+	for unit in "$prefix"/lib/systemd/user/*.service; do
+		check "systemd understands a user's ${unit##*/}, and restricts it" exposure "$unit" 35 User=nobody CapabilityBoundingSet=
+	done
 fi
 keeps() { # DIRECTORY: the files of an installation that have its path in them
 	grep -raFl -- "$1" dest && return 1 || return 0
