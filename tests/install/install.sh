@@ -22,7 +22,8 @@ check 'the modules' present "$libdir"/ctrace/{catalog,cobol,journal,zstd}.so
 check 'the module name for COB_PRE_LOAD' links_to "$libdir/gnucobol/libctrace.so" "$libdir/libctrace.so.1"
 check 'the man page' present "$prefix/share/man/man1/ctrace.1"
 check 'the shells'\'' completions' present "$prefix"/share/{bash-completion/completions/ctrace,zsh/site-functions/_ctrace}
-check 'the licence and the guides' present "$prefix"/share/doc/ctrace/{LICENSE,reading.md,operator.md}
+check 'the licences, the guides and the bill of materials' present \
+	"$prefix"/share/doc/ctrace/{LICENSE,uPlot.LICENSE,reading.md,operator.md,ctrace.spdx.json}
 outside() { find dest -type f ! -path "${prefix#"$PWD"/}/*" | grep . && return 1 || return 0; }
 check 'nothing is outside of the prefix' outside
 
