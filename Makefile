@@ -8,6 +8,7 @@
 #     make setup-peers    installs the peers: LTTng-UST and spdlog
 #     make install    PREFIX=/usr/local DESTDIR=
 #     make uninstall  takes it away again, with the same PREFIX and DESTDIR
+#     make abi        stores the binary interface of libctrace.so, with which `make check` compares a later one
 #     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
 #     make format     puts the sources into the project's format
 #     make fuzz       fuzzes every reader of third-party bytes, FUZZ_SECONDS=60 each
@@ -21,10 +22,10 @@ T =
 FUZZ_SECONDS = 60
 BENCH =
 
-SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz
+SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz setup-abi
 
 .NOTPARALLEL: # Ninja does that
-.PHONY: all build demo outlook test check bench install uninstall lint format fuzz faults clean help $(SETUPS)
+.PHONY: all build demo outlook test check bench install uninstall abi lint format fuzz faults clean help $(SETUPS)
 
 all: build
 
@@ -57,6 +58,9 @@ install: setup-build
 
 uninstall:
 	@scripts/uninstall.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
+
+abi: setup-abi build
+	@scripts/abi.sh $(BUILD) write
 
 lint: setup-lint
 	@scripts/lint.sh build-lint

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GOAL... - makes sure that what a goal needs is installed.
 #
-# Goals: build demo test bench peers lint format fuzz.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
+# Goals: build demo test bench peers lint format fuzz abi.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
 # is missing is installed with apt-get (through sudo when not root); elsewhere it is named and the status is 1.
 #
 # Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -19,12 +19,13 @@ needs_of() {
 		cobc:gnucobol3 libcob.h:libcob4-dev' ;;
 	demo) needs_of build; echo 'babeltrace2:babeltrace2' ;;
 	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc
-		protoc:protobuf-compiler chromium:chromium zstd:zstd jq:jq nats-server:nats-server' ;;
+		protoc:protobuf-compiler chromium:chromium zstd:zstd jq:jq nats-server:nats-server abidiff:abigail-tools' ;;
 	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace' ;;
 	peers) needs_of bench; echo 'lttng/tracepoint.h:liblttng-ust-dev lttng:lttng-tools spdlog/version.h:libspdlog-dev g++:g++' ;;
 	format) echo 'clang-format:clang-format' ;;
 	lint) needs_of test; needs_of format; echo 'clang-tidy:clang-tidy cppcheck:cppcheck shellcheck:shellcheck' ;;
 	fuzz) needs_of build; echo 'clang:clang libclang_rt.fuzzer-x86_64.a:libclang-rt-dev' ;;
+	abi) needs_of build; echo 'abidw:abigail-tools' ;;
 	*) echo "setup.sh: unknown goal $1" >&2; exit 2 ;;
 	esac
 }
