@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GOAL... - makes sure that what a goal needs is installed.
 #
-# Goals: build demo test bench peers lint format fuzz abi.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
+# Goals: build demo test bench peers lint format fuzz deb abi.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
 # is missing is installed with apt-get (through sudo when not root); elsewhere it is named and the status is 1.
 #
 # Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@ set -eu
 [ $# -gt 0 ] || set -- build
 
 # What is looked for, and the Debian package that has it.  A command is a bare name, a header ends in .h, a
-# library of clang's own in .a.
+# library of clang's own in .a, and a file begins with /.
 needs_of() {
 	case $1 in
 	build) echo 'gcc:gcc stdio.h:libc6-dev meson:meson ninja:ninja-build pkg-config:pkg-config
@@ -25,6 +25,8 @@ needs_of() {
 	format) echo 'clang-format:clang-format' ;;
 	lint) needs_of test; needs_of format; echo 'clang-tidy:clang-tidy cppcheck:cppcheck shellcheck:shellcheck' ;;
 	fuzz) needs_of build; echo 'clang:clang libclang_rt.fuzzer-x86_64.a:libclang-rt-dev' ;;
+	deb) needs_of build; echo 'dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3
+		/usr/share/build-essential/list:build-essential' ;;
 	abi) needs_of build; echo 'abidw:abigail-tools' ;;
 	*) echo "setup.sh: unknown goal $1" >&2; exit 2 ;;
 	esac
@@ -40,6 +42,7 @@ headers='' missing=''
 for need in $needs; do
 	probe=${need%%:*} package=${need#*:}
 	case $probe in
+	/*) [ -e "$probe" ] || missing="$missing $package" ;;
 	*.h) headers="$headers $need" ;;
 	*.a) [ -e "$(clang -print-file-name="$probe" 2>/dev/null)" ] || missing="$missing $package" ;;
 	*) command -v "$probe" >/dev/null 2>&1 || missing="$missing $package" ;;
