@@ -8,7 +8,7 @@
 #     make setup-peers    installs the peers: LTTng-UST and spdlog
 #     make install    PREFIX=/usr/local DESTDIR=
 #     make uninstall  takes it away again, with the same PREFIX and DESTDIR
-#     make deb        builds the Debian packages in build-deb/
+#     make deb        builds the Debian packages in build-deb/; `make rpm` those of RPM in build-rpm/
 #     make abi        stores the binary interface of libctrace.so, with which `make check` compares a later one
 #     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
 #     make format     puts the sources into the project's format
@@ -23,10 +23,10 @@ T =
 FUZZ_SECONDS = 60
 BENCH =
 
-SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz setup-deb setup-abi
+SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz setup-deb setup-rpm setup-abi
 
 .NOTPARALLEL: # Ninja does that
-.PHONY: all build demo outlook test check bench install uninstall deb abi lint format fuzz faults clean help $(SETUPS)
+.PHONY: all build demo outlook test check bench install uninstall deb rpm abi lint format fuzz faults clean help $(SETUPS)
 
 all: build
 
@@ -63,6 +63,9 @@ uninstall:
 deb: setup-deb
 	@scripts/deb.sh build-deb
 
+rpm: setup-rpm
+	@scripts/rpm.sh build-rpm
+
 abi: setup-abi build
 	@scripts/abi.sh $(BUILD) write
 
@@ -79,7 +82,7 @@ faults: setup-test
 	@scripts/faults.sh $(BUILD) build-faults '$(T)'
 
 clean:
-	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults build-faults-threads build-deb
+	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults build-faults-threads build-deb build-rpm
 
 help:
 	@sed -n '/^#     make/s/^#     //p' Makefile
