@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GOAL... - makes sure that what a goal needs is installed.
 #
-# Goals: build demo test bench peers lint format fuzz deb rpm abi.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
+# Goals: build demo test bench peers lint format fuzz deb rpm packages abi.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
 # is missing is installed with apt-get (through sudo when not root); elsewhere it is named and the status is 1.
 #
 # Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -28,6 +28,7 @@ needs_of() {
 	deb) needs_of build; echo 'dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3
 		/usr/share/build-essential/list:build-essential' ;;
 	rpm) needs_of build; echo 'rpmbuild:rpm python3:python3' ;;
+	packages) needs_of deb; needs_of rpm; echo 'lintian:lintian debootstrap:debootstrap systemd-nspawn:systemd-container' ;;
 	abi) needs_of build; echo 'abidw:abigail-tools' ;;
 	*) echo "setup.sh: unknown goal $1" >&2; exit 2 ;;
 	esac
