@@ -16,6 +16,7 @@ present() { for file; do [ -e "$file" ] || { echo "$file is missing"; return 1; 
 links_to() { [ "$(readlink -f "$1")" = "$(readlink -f "$2")" ] || { echo "$1 does not lead to $2"; return 1; }; }
 check 'the tool runs' "$prefix/bin/ctrace" --version
 check 'the library, shared and static' present "$libdir"/libctrace.{a,so,so.1,so.1.0.0}
+check 'the tool looks for libctrace-cobol.so there' grep -zqxF "$(pkg-config --variable=libdir ctrace)" "$prefix/bin/ctrace"
 check 'the headers' present "$prefix"/include/{cbl_ctrace.h,mfctf.h,ctrace/{component,ctrace,emitter,event,reader,status}.h}
 check 'the copybooks' present "$prefix"/share/ctrace/copy/{cbltypes.cpy,CBLTYPES.CPY,ctrace.cpy,CTRACE.CPY,mfctf.cpy,MFCTF.CPY}
 check 'the modules' present "$libdir"/ctrace/{catalog,cobol,journal,zstd}.so
