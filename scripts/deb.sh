@@ -14,8 +14,8 @@ rm -f "$directory"/*.deb "$directory"/*.changes "$directory"/*.buildinfo
 scripts/stage.sh "$source"
 cp -a "$source/packaging/debian" "$source/debian"
 
-# A package for each emitter module (packaging/modules.list).
-scripts/modules.sh | while IFS='|' read -r name needs summary; do
+# A package for each module of packaging/modules.list.
+scripts/modules.sh | while IFS='|' read -r name needs _ summary; do
 	package=ctrace-module-$name
 	case $needs in
 	-) ;;
@@ -28,12 +28,11 @@ scripts/modules.sh | while IFS='|' read -r name needs summary; do
 		Architecture: any
 		Multi-Arch: same
 		Depends: libctrace1 (= \${binary:Version}), \${misc:Depends}, \${shlibs:Depends}
-		Enhances: libctrace1
-		Description: component tracer for COBOL and C - emitter $(echo "$name" | tr '[:lower:]' '[:upper:]')
+		Enhances: ctrace, libctrace1
+		Description: component tracer for COBOL and C - module $name
 		 ctrace records what programs do while they run in production.
 		 .
-		 With this package $summary.  A traced program loads
-		 the module when its configuration names it.
+		 With this package $summary.
 	E2
 	echo "usr/lib/*/ctrace/$name*.so" >"$source/debian/$package.install"
 done

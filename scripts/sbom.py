@@ -36,6 +36,7 @@ LIBRARIES = {
     'libncursesw': ('ncurses', 'X11-distribute-modifications-variant', 'ncurses', 'ncursesw'),
     'libtinfo': ('ncurses', 'X11-distribute-modifications-variant', 'ncurses', 'ncursesw'),
     'libexpat': ('expat', 'MIT', 'expat', 'expat'),
+    'libnats': ('nats.c', 'Apache-2.0', 'NATS', 'libnats'),
     'libssl': ('openssl', 'Apache-2.0', 'OpenSSL', 'openssl'),
     'libcrypto': ('openssl', 'Apache-2.0', 'OpenSSL', 'openssl'),
     'libcurl': ('curl', 'curl', 'curl', 'libcurl'),

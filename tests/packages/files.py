@@ -60,7 +60,7 @@ def debian_packages():
     for file in sorted(glob.glob(DEBIAN + '/*.install')):
         with open(file, encoding='utf-8') as lines:
             packages[os.path.basename(file)[:-len('.install')]] = [line.split()[0] for line in lines if line.strip()]
-    for name, _, _ in module_lines():
+    for name, *_ in module_lines():
         packages['ctrace-module-' + name] = [f'usr/lib/*/ctrace/{name}*.so']
     return packages
 
@@ -75,7 +75,7 @@ def rpm_packages():
         for macro, value in macros.items():
             lines = [line.replace(macro, value) for line in lines]
         packages['ctrace-' + heading if heading else 'ctrace'] = [re.sub(r'^(%exclude )?/', r'\1', line) for line in lines]
-    for name, _, _ in module_lines():
+    for name, *_ in module_lines():
         packages['ctrace-module-' + name] = [f'usr/lib/{MACHINE}/ctrace/{name}*.so']
     return packages
 
