@@ -8,6 +8,9 @@
 #     make setup-peers    installs the peers: LTTng-UST and spdlog
 #     make install    PREFIX=/usr/local DESTDIR=
 #     make uninstall  takes it away again, with the same PREFIX and DESTDIR
+#     make deb        builds the Debian packages in build-deb/; `make rpm` those of RPM in build-rpm/
+#     make check-packages    builds both twice and compares them; installs those of Debian into a bare one, uses and purges them
+#     make abi        stores the binary interface of libctrace.so, with which `make check` compares a later one
 #     make lint       compiler warnings of gcc and clang, clang-tidy, cppcheck, format
 #     make format     puts the sources into the project's format
 #     make fuzz       fuzzes every reader of third-party bytes, FUZZ_SECONDS=60 each
@@ -21,10 +24,10 @@ T =
 FUZZ_SECONDS = 60
 BENCH =
 
-SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz
+SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz setup-deb setup-rpm setup-packages setup-abi
 
 .NOTPARALLEL: # Ninja does that
-.PHONY: all build demo outlook test check bench install uninstall lint format fuzz faults clean help $(SETUPS)
+.PHONY: all build demo outlook test check bench install uninstall deb rpm check-packages abi lint format fuzz faults clean help $(SETUPS)
 
 all: build
 
@@ -58,6 +61,18 @@ install: setup-build
 uninstall:
 	@scripts/uninstall.sh $(BUILD) '$(PREFIX)' '$(DESTDIR)'
 
+deb: setup-deb
+	@scripts/deb.sh build-deb
+
+rpm: setup-rpm
+	@scripts/rpm.sh build-rpm
+
+check-packages: setup-packages
+	@scripts/check-packages.sh build-packages
+
+abi: setup-abi build
+	@scripts/abi.sh $(BUILD) write
+
 lint: setup-lint
 	@scripts/lint.sh build-lint
 
@@ -71,7 +86,7 @@ faults: setup-test
 	@scripts/faults.sh $(BUILD) build-faults '$(T)'
 
 clean:
-	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults build-faults-threads
+	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults build-faults-threads build-deb build-rpm build-packages
 
 help:
 	@sed -n '/^#     make/s/^#     //p' Makefile

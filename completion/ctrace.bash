@@ -162,8 +162,7 @@ _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 		;;
 	run:* | doctor:*) _ctrace_offer_files ;;
 	reload:1 | config:2 | catalog:* | diff:* | repair:*) _ctrace_offer_files ;;
-	recover:* | forward:* | archive:2) _ctrace_offer_files -d ;;
-	archive:1 | respond:1) _ctrace_offer_words nats://localhost ;;
+	recover:* | forward:* | archive:*) _ctrace_offer_files -d ;;
 	esac
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GOAL... - makes sure that what a goal needs is installed.
 #
-# Goals: build demo test bench peers lint format fuzz.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
+# Goals: build demo test bench peers lint format fuzz deb rpm packages abi.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
 # is missing is installed with apt-get (through sudo when not root); elsewhere it is named and the status is 1.
 #
 # Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -10,7 +10,7 @@ set -eu
 [ $# -gt 0 ] || set -- build
 
 # What is looked for, and the Debian package that has it.  A command is a bare name, a header ends in .h, a
-# library of clang's own in .a, a module of Python in .py.
+# library of clang's own in .a, a module of Python in .py, and a file begins with /.
 needs_of() {
 	case $1 in
 	build) echo 'gcc:gcc stdio.h:libc6-dev meson:meson ninja:ninja-build pkg-config:pkg-config
@@ -19,12 +19,17 @@ needs_of() {
 		cobc:gnucobol3 libcob.h:libcob4-dev' ;;
 	demo) needs_of build; echo 'babeltrace2:babeltrace2' ;;
 	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc
-		protoc:protobuf-compiler chromium:chromium zstd:zstd jq:jq bt2.py:python3-bt2 nats-server:nats-server' ;;
+		protoc:protobuf-compiler chromium:chromium zstd:zstd jq:jq bt2.py:python3-bt2 nats-server:nats-server abidiff:abigail-tools' ;;
 	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace' ;;
 	peers) needs_of bench; echo 'lttng/tracepoint.h:liblttng-ust-dev lttng:lttng-tools spdlog/version.h:libspdlog-dev g++:g++' ;;
 	format) echo 'clang-format:clang-format' ;;
 	lint) needs_of test; needs_of format; echo 'clang-tidy:clang-tidy cppcheck:cppcheck shellcheck:shellcheck' ;;
 	fuzz) needs_of build; echo 'clang:clang libclang_rt.fuzzer-x86_64.a:libclang-rt-dev' ;;
+	deb) needs_of build; echo 'dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3
+		/usr/share/build-essential/list:build-essential' ;;
+	rpm) needs_of build; echo 'rpmbuild:rpm python3:python3' ;;
+	packages) needs_of deb; needs_of rpm; echo 'lintian:lintian debootstrap:debootstrap systemd-nspawn:systemd-container' ;;
+	abi) needs_of build; echo 'abidw:abigail-tools' ;;
 	*) echo "setup.sh: unknown goal $1" >&2; exit 2 ;;
 	esac
 }
@@ -47,6 +52,7 @@ headers='' missing=''
 for need in $needs; do
 	probe=${need%%:*} package=${need#*:}
 	case $probe in
+	/*) [ -e "$probe" ] || missing="$missing $package" ;;
 	*.h) headers="$headers $need" ;;
 	*.a) [ -e "$(clang -print-file-name="$probe" 2>/dev/null)" ] || missing="$missing $package" ;;
 	*.py) has_module "${probe%.py}" || missing="$missing $package" ;;
