@@ -28,6 +28,8 @@
 
 #define NEXT_MS 200 /* for a message */
 #define FILES_OPEN 64u
+/* A message is younger than its events by the server's clock, unless that is behind by more. */
+#define AHEAD_NS UINT64_C(60000000000)
 
 struct file {
 	struct file *next;
@@ -324,8 +326,7 @@ static bool message_is_wanted(const struct fetch *fetch, natsMsg *message)
 	uint64_t first = header_number(message, CT_NATS_FIRST);
 	uint64_t last = header_number(message, CT_NATS_LAST);
 
-	return last == 0 || ((fetch->copy->since_ns == 0 || last >= fetch->copy->since_ns) &&
-			     (fetch->copy->until_ns == 0 || first <= fetch->copy->until_ns));
+	return last == 0 || (last >= fetch->copy->since_ns && first <= fetch->copy->until_ns);
 }
 
 static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, const char *name,
@@ -476,9 +477,9 @@ static enum ctrace_status stream_fetch(struct fetch *fetch)
 	(void)jsSubOptions_Init(&options);
 	options.Stream = address->stream;
 	options.Ordered = true;
-	if (fetch->copy->since_ns != 0) {
+	if (fetch->copy->since_ns > AHEAD_NS && fetch->copy->since_ns < INT64_MAX) {
 		options.Config.DeliverPolicy = js_DeliverByStartTime;
-		options.Config.OptStartTime = (int64_t)fetch->copy->since_ns;
+		options.Config.OptStartTime = (int64_t)(fetch->copy->since_ns - AHEAD_NS);
 	}
 	got = js_SubscribeSync(&subscription, fetch->link.context, subject, NULL, &options, NULL);
 	if (got != NATS_OK)

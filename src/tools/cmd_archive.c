@@ -66,7 +66,7 @@ int cmd_archive(int argc, char **argv)
 		.doc = "Copy the traces of a JetStream stream into DIRECTORY, one directory each, which is "
 		       "made when it is missing.",
 	};
-	struct archive_arguments arguments = { .is_quiet = false };
+	struct archive_arguments arguments = { .copy.until_ns = UINT64_MAX };
 	sigset_t while_waiting;
 	int status;
 

@@ -234,6 +234,19 @@ def a_stream_that_keeps_only_the_last_can_be_read(room):
     assert numbers == list(range(numbers[0], 200000)), 'without a gap'
 
 
+def times_select_in_a_stream(room):
+    _, address = room.server()
+    room.traced(200000)
+    room.forward(address)
+    times = re.findall(r'"time_ns":(\d+)', room.tool('show', '--json', address).stdout)
+    middle = int(times[len(times) // 2])
+    for option, wanted in ((f'--since=@{middle // 10**9}.{middle % 10**9:09}', [one for one in times if int(one) >= middle]),
+                           (f'--until=@{middle // 10**9}.{middle % 10**9:09}', [one for one in times if int(one) <= middle])):
+        shown = room.tool('show', '--json', option, address)
+        assert re.findall(r'"time_ns":(\d+)', shown.stdout) == wanted, (option, shown.stderr)
+        assert shown.stderr == '', shown.stderr
+
+
 def wrong_addresses_are_explained(room):
     _, address = room.server()
     room.traced(10)

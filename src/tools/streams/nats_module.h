@@ -43,7 +43,8 @@ struct ct_nats_copy {
 	bool follows; /* goes on until goes_on returns false */
 	ct_nats_goes_on *goes_on;
 	void *user;
-	/* fetch: only traces that have events between these times, since 1970; 0: no limit */
+	/* fetch: only packets that may have events between these times, since 1970; 0 and
+	 * UINT64_MAX: all */
 	uint64_t since_ns, until_ns;
 	/* set by the function */
 	uint64_t messages;

@@ -18,8 +18,9 @@ bool stream_is_address(const char *word);
  * exit status.  Ends early when SIGINT or SIGTERM came (cli/end_signal.h). */
 int stream_forward(const char *verb, struct ct_nats_copy *copy);
 int stream_fetch(const char *verb, struct ct_nats_copy *copy);
-/* Copies the traces of a stream into a directory of their own, which disappears when the tool ends.
- * NULL, when that fails; it is reported. */
+/* Copies of a stream the packets that may have events between these times, 0 and UINT64_MAX for
+ * all, into a directory of their own, which disappears when the tool ends. NULL, when that fails;
+ * it is reported. */
 const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
 				   uint64_t until_ns);
 

@@ -484,12 +484,22 @@ static const char *status_reason(const char *path, enum ctrace_status status)
 					      : ctrace_status_text(status);
 }
 
+/* Copies of a stream what the filter's times may accept.  NULL: it failed, and that is reported. */
+static const char *stream_copy(const struct reading *reading, const char *address)
+{
+	uint64_t since_ns = 0, until_ns = UINT64_MAX;
+
+	if (reading->filter != NULL)
+		ct_filter_times(reading->filter, &since_ns, &until_ns);
+	return stream_fetch_temporary(reading->verb, address, since_ns, until_ns);
+}
+
 static void reading_add_path(struct reading *reading, const char *path)
 {
 	enum ctrace_status status;
 
 	if (stream_is_address(path)) {
-		path = stream_fetch_temporary(reading->verb, path, 0, 0);
+		path = stream_copy(reading, path);
 		if (path == NULL) {
 			reading->has_failed = reading->is_missing = true;
 			return;
