@@ -17,6 +17,7 @@ import signal
 import subprocess
 import sys
 import termios
+import time
 
 sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
 import tap  # noqa: E402
@@ -345,6 +346,29 @@ def endings():
     checks.same('another error has none', items(run('errors', 'subscript', settings=Settings({})).events, 255, 'number'), [0])
 
 
+def signals_in_the_allocator():
+    """libcob's handler frees memory, and may not wait for a lock that its own thread holds."""
+    compile_program('allocating', 'allocating.cbl', flags=())
+    for number in (signal.SIGTERM, signal.SIGINT):
+        ended = []
+        for round_number in range(20):
+            work_prepare(None)
+            child = subprocess.Popen([os.path.join(BIN, 'allocating')], cwd=WORK, env=environment_of(Settings({}), 'LD_PRELOAD', {}),
+                                     stderr=subprocess.PIPE)
+            child.stderr.readline()
+            time.sleep(0.003 + 0.0007 * round_number)
+            child.send_signal(number)
+            try:
+                child.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.communicate()
+            ended.append(child.returncode)
+            if ended[-1] != number:
+                break
+        checks.same(f'{number.name} ends a program that allocates', ended, [int(number)] * 20)
+
+
 def property_by_property():
     """Each property of mf.rts adds its events, and no others."""
     full = run('calls', settings=Settings()).events
@@ -625,6 +649,7 @@ def main():
     ways()
     static_calls()
     endings()
+    signals_in_the_allocator()
     property_by_property()
     file_properties()
     for count in (16, 17, 40, 128, 129, 300):
