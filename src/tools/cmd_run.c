@@ -658,6 +658,9 @@ int cmd_run(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &verb) != 0)
 		return CMD_USAGE;
+	/* Without these, files are traced by default. */
+	if (verb.wanted.calls || verb.wanted.paragraphs || verb.wanted.statements)
+		verb.wanted.files |= verb.wanted.records;
 	exit_status = verb_prepare(&verb);
 	if (exit_status != 0)
 		return exit_status;

@@ -302,6 +302,7 @@ check 'statements, which the compiler has left out' eval 'traced --statements &&
 check 'a level' eval 'traced --level info && has shown ENTRY && lacks shown PARAGRAPH && lacks shown "READNEXT DEBUG"'
 check 'texts' eval 'traced --io && has shown "DISPLAY INFO text=\"FIVE\""'
 check 'records' eval 'traced --records && has shown "record=3030303141444120"'
+check 'records beside another part: their files are traced' eval 'traced --records --calls && has shown "record=3030303141444120"'
 cat >files.yaml <<'YAML'
 component: mf.mffh.xfh
 records: {CUSTOMER: whole.cpy}

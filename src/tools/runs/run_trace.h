@@ -33,7 +33,7 @@ struct run_wanted {
 	const char *file_names;  /* NAME,...; NULL: all */
 	/* false, all of them: what is traced by default */
 	bool files, calls, paragraphs, statements;
-	bool records, io;
+	bool records, io; /* records are of files: those are traced, too */
 };
 /* The tables of the page. */
 enum run_part { RUN_PROGRAMS, RUN_PARAGRAPHS, RUN_FILES, RUN_PARTS };
