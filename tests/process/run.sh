@@ -160,11 +160,28 @@ early() { # a signal between the files and the program
 	wait $tool
 	is $? 143 && [ ! -e bash.ctb ]
 }
+overtaken() { # another run takes the directory between its mkdir() and its lock
+	strace -qq -o strace.out -e trace=mkdir -e inject=mkdir:delay_exit=500000 ctrace run --summary=never -o both.ctb true 2>late.err &
+	local late=$! quick status
+	mkfifo both.go
+	await [ -d both.ctb ]
+	ctrace run --summary=never -o both.ctb sh -c 'read -r line <both.go' 2>/dev/null &
+	quick=$!
+	wait $late
+	is $? 125 && has late.err 'both.ctb: another ctrace run writes to it' && [ -f both.ctb/.ctrace-run ]
+	status=$?
+	timeout 60 bash -c ': >both.go'
+	wait $quick
+	[ ! -e both.ctb ] && return $status
+}
 if command -v strace >/dev/null && strace -qq -e inject=mkdir:delay_exit=1 true 2>/dev/null; then
 	check 'a signal before the program starts ends it' early
 	check 'and leaves nothing' empty
+	check 'of two runs that begin at once, one has the directory' overtaken
+	check 'and leaves nothing' empty
 else
 	skip 'a signal before the program starts' 'no strace'
+	skip 'two runs that begin at once' 'no strace'
 fi
 # A reader sees the end of the output when the program closes it, not when it ends.
 check 'the output is the program'\''s alone' is "$(timeout 60 bash -c '{ ctrace run --summary=never bash -c "echo x; exec >&-; read -r < go" 2>/dev/null & } | cat; echo end; : >go' 2>&1 & mkfifo go; wait)" $'x\nend'

@@ -32,6 +32,7 @@
 #define MARK CT_FILE_RUN_MARK
 #define OLD CT_FILE_RUN_OLD
 #define LOOK_SIZE 4096
+#define IS_TAKEN "another ctrace run writes to it; choose another name with -o"
 
 static bool trace_report(const char *path, const char *what)
 {
@@ -349,9 +350,7 @@ static bool trace_move_aside(struct run_trace *trace)
 				       : "it is no trace, and stays; choose another name with -o");
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-		is_done = trace_report(
-			trace->shown,
-			"another ctrace run writes to it; choose another name with -o");
+		is_done = trace_report(trace->shown, IS_TAKEN);
 	else {
 		mark_read(fd, run);
 		is_done = trace_is_unused(fd, run) ? unlinkat(fd, MARK, 0) == 0
@@ -361,21 +360,35 @@ static bool trace_move_aside(struct run_trace *trace)
 	return is_done;
 }
 
+/* Opens the directory, locks it and writes the mark.  Returns false, with errno, when that fails:
+ * EWOULDBLOCK and EEXIST when another run was quicker. */
+static bool directory_take(struct run_trace *trace)
+{
+	trace->fd = directory_open(AT_FDCWD, trace->path);
+	return trace->fd >= 0 && flock(trace->fd, LOCK_EX | LOCK_NB) == 0 &&
+	       mark_write(trace->fd, trace->run);
+}
+
 bool run_trace_open(struct run_trace *trace, const char *name)
 {
+	int error;
+
 	*trace = (struct run_trace){ .shown = name, .fd = -1 };
 	run_make(trace->run);
 	if (!path_absolute(trace, name) || !trace_move_aside(trace))
 		return false;
 	if (mkdir(trace->path, 0700) != 0 && errno != EEXIST)
 		return trace_report(name, strerror(errno));
-	trace->fd = directory_open(AT_FDCWD, trace->path);
-	if (trace->fd >= 0 && flock(trace->fd, LOCK_EX | LOCK_NB) == 0 &&
-	    mark_write(trace->fd, trace->run))
+	if (directory_take(trace))
 		return true;
-	(void)trace_report(name, strerror(errno));
-	run_trace_discard(trace);
-	return false;
+	error = errno;
+	if (error == EWOULDBLOCK || error == EEXIST)
+		/* The directory, with the mark in it, is the other run's. */
+		ct_os_close(&trace->fd);
+	else
+		run_trace_discard(trace);
+	return trace_report(name,
+			    error == EWOULDBLOCK || error == EEXIST ? IS_TAKEN : strerror(error));
 }
 
 static bool entry_is_no_trace(int fd, const char *name)
