@@ -37,12 +37,18 @@ void cobol_library_built_for(const char *path, char out[COBOL_VERSION_SIZE])
 	static const char mark[] = "ctrace-cobol is built for libcob ";
 	const char *found = NULL;
 	struct ct_buf text;
+	size_t left = 0;
 
 	ct_buf_init(&text);
 	if (ct_os_read_file(path, LIBRARY_LIMIT, &text) == CTRACE_OK && text.size > 0)
 		found = memmem(text.data, text.size, mark, sizeof mark - 1);
-	(void)snprintf(out, COBOL_VERSION_SIZE, "%.*s", (int)COBOL_VERSION_SIZE - 1,
-		       found != NULL ? found + sizeof mark - 1 : "");
+	if (found != NULL) {
+		found += sizeof mark - 1;
+		left = (size_t)(text.data + text.size - found);
+	}
+	(void)snprintf(out, COBOL_VERSION_SIZE, "%.*s",
+		       (int)(left < COBOL_VERSION_SIZE ? left : COBOL_VERSION_SIZE - 1),
+		       found != NULL ? found : "");
 	ct_buf_fini(&text);
 }
 
