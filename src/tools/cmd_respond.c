@@ -45,6 +45,7 @@ static void output_read(struct output *output)
 {
 	char bytes[4096];
 	ssize_t size = read(output->fd, bytes, sizeof bytes);
+	size_t kept;
 	char *more;
 
 	if (size <= 0) {
@@ -52,14 +53,13 @@ static void output_read(struct output *output)
 			ct_os_close(&output->fd);
 		return;
 	}
-	if (output->size + (size_t)size > OUTPUT_MAX)
-		return;
-	more = realloc(output->data, output->size + (size_t)size);
+	kept = (size_t)size < OUTPUT_MAX - output->size ? (size_t)size : OUTPUT_MAX - output->size;
+	more = realloc(output->data, output->size + kept);
 	if (more == NULL)
 		return;
 	output->data = more;
-	memcpy(output->data + output->size, bytes, (size_t)size);
-	output->size += (size_t)size;
+	memcpy(output->data + output->size, bytes, kept);
+	output->size += kept;
 }
 
 /* Returns when both streams are closed, or the time is over. */
