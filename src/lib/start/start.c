@@ -327,8 +327,9 @@ static bool has_losses(const struct ct_process *process)
 	for (uint32_t i = 0; i < ct_ring_pool_count(process->pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(process->pool, i);
 
-		lost += ct_ring_lost_total(ring) + ring->head->passed_over +
-			ring->head->undelivered;
+		lost += ct_ring_lost_total(ring) +
+			__atomic_load_n(&ring->head->passed_over, __ATOMIC_RELAXED) +
+			__atomic_load_n(&ring->head->undelivered, __ATOMIC_RELAXED);
 	}
 	return lost != 0;
 }
