@@ -18,11 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NUMBER_LIMIT 64u
-
 bool ct_file_run_is_at(int directory_fd, const char *path, const char *run)
 {
-	char text[NUMBER_LIMIT + 1];
+	char text[CT_FILE_RUN_SIZE];
 	size_t size = 0;
 	struct ct_file_id id;
 	bool is_it;
