@@ -12,8 +12,9 @@
 
 #include <ctrace/ctrace.h>
 
-/* A copy reads and writes whole pieces: the array of encoded texts is at least as long as two, and
- * so much room is reserved. */
+/* The first two pieces of encoded texts are copied whole, because a copy of constant size is fast.
+ * So an array of encoded texts has at least CT_ENCODED_LEAST bytes, and at least as many are
+ * reserved in the ring. */
 #define CT_ENCODED_PIECE 32
 #define CT_ENCODED_LEAST (2 * CT_ENCODED_PIECE)
 
@@ -44,8 +45,9 @@ static inline unsigned char *ct_encoded_put(unsigned char *at, const unsigned ch
 
 /*
  * Reserves `size` bytes behind the head of an event of the site's class, and stores that head with
- * the time `ticks`, which the caller has read last on this thread.  The event ends with
- * ctrace_commit_(), whatever part of the bytes it needs.  NULL: the caller takes ctrace_emit_at_().
+ * the time `ticks`.  The caller has traced nothing on this thread since it read that time.  The
+ * caller ends the event with ctrace_commit_(), and may use fewer bytes than it reserved.  NULL: the
+ * caller takes ctrace_emit_at_().
  */
 static inline unsigned char *ct_encoded_begin(const struct ctrace_site *site,
 					      const struct ctrace_tracer *tracer, uint32_t level,

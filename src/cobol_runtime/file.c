@@ -58,7 +58,7 @@ struct outcome {
 	uint64_t duration_ns;
 };
 
-/* A clock reading is one instruction.  Else ct_clock_ticks() decides what it is. */
+/* True: a clock reading is one instruction.  False: ct_clock_ticks() reads the clock. */
 static bool is_tsc;
 
 /* Where time stood when a tick was last compared with a nanosecond. */
@@ -201,7 +201,8 @@ static uint32_t record_traced_size(const struct outcome *outcome)
 #define BEFORE_PROGRAM (1 + 1 + 4 + 2 + 4 + 8)
 #define BEHIND_PROGRAM 4
 
-/* The event without ctrace_emit_at_().  False: it has to take that. */
+/* Writes the event on the inline path.  Returns false when operation_emit() has to write it: also
+ * without the TSC, because the head of an inline event has its ticks. */
 static bool operation_put(const struct ctrace_site *site, const struct operation *operation,
 			  const struct outcome *outcome, uint8_t organization)
 {
@@ -211,7 +212,7 @@ static bool operation_put(const struct ctrace_site *site, const struct operation
 	struct ctrace_thread_buffer *buffer;
 	unsigned char *at;
 
-	if (record > UINT16_MAX)
+	if (!is_tsc || record > UINT16_MAX)
 		return false;
 	at = ct_encoded_begin(site, &ct_xfh, outcome->level, operation->id, outcome->end,
 			      sizeof known->names + BEFORE_PROGRAM +

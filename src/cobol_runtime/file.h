@@ -34,6 +34,9 @@ struct ct_known_file {
 	unsigned char names[CT_ENCODED_SIZE(CT_SELECT_SIZE) + CT_ENCODED_SIZE(CT_PATH_SIZE)];
 };
 
+_Static_assert(sizeof(((struct ct_known_file *)0)->names) >= CT_ENCODED_LEAST,
+	       "whole pieces are copied");
+
 static inline struct ct_name ct_file_select(const struct ct_known_file *known)
 {
 	return (struct ct_name){ (const char *)known->names + 2, known->select_size };

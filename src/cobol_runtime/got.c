@@ -171,7 +171,8 @@ static void *choose_hook(const struct object *object, const char *symbol)
 	return strncmp(symbol, "cob_", 4) == 0 ? ct_calls_hook(symbol) : NULL;
 }
 
-/* What libcob itself calls of the C library, and what stands before it. */
+/* The functions of the C library that libcob calls, and those of this library that stand before
+ * them. */
 static void *choose_before_libc(const struct object *object, const char *symbol)
 {
 	static const struct {

@@ -33,7 +33,7 @@ static struct ct_name name_last;
 /*
  * The names in an event of a section, paragraph or statement, as they were encoded when it was last
  * traced.  Names keep their addresses as long as that of the program does.  Steps with the same
- * place take it from each other.
+ * hash replace each other.
  */
 #define STEPS 256 /* a power of two */
 #define STEP_NAMES (2 * CT_ENCODED_SIZE(COB_MAX_NAMELEN))

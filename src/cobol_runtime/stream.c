@@ -11,7 +11,7 @@
 
 #include <stdio_ext.h>
 
-/* The stream that was opened or used last, and has no lock; NULL: not known. */
+/* The stream that was used last, if it has no lock; NULL: not known. */
 static FILE *stream_last;
 
 void ct_stream_opened(const cob_file *file)
