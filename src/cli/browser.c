@@ -25,7 +25,7 @@
 
 #define DESKTOP_BROWSERS "xdg-open:x-www-browser"
 #define WORD_LIMIT 16u
-/* What is still running then shows the page, or will. */
+/* A browser that still runs after this time counts as started. */
 #define PATIENCE_MS 2000
 #define STEP_MS 10
 
@@ -146,7 +146,7 @@ static bool command_init(struct command *command, char *text, char *url)
 	return count > 0;
 }
 
-/* Starts the command without the terminal: browsers print much that is nobody's concern.
+/* Starts the command without the terminal: browsers print many messages of their own.
  * Returns 0, or the error. */
 static int command_spawn(const struct command *command, pid_t *out_pid)
 {

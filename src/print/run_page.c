@@ -584,7 +584,8 @@ uint64_t ct_run_page_traced(const struct ct_run_page *page)
 	return page->traced;
 }
 
-/* The text of ASSIGN in which directories are relative to one that is not known. */
+/* Returns the text of ASSIGN behind its first "./" and "../": the directory that these lead to is
+ * not known. */
 static const char *assign_base(const char *path)
 {
 	while (strncmp(path, "./", 2) == 0 || strncmp(path, "../", 3) == 0)

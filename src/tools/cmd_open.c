@@ -1,8 +1,8 @@
 /*
  * cmd_open.c - ctrace open: the page of ctrace report, in the user's browser.
  *
- * The page lies in the user's cache, for the browser reads it later than this tool ends.  Only the
- * user may read it: traces hold what programs work on.
+ * The page is in the user's cache, because the browser reads it after this tool has ended.  Only
+ * the user may read it, because traces have the data of programs.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -59,7 +59,8 @@ static char *cache_create(const char *base, const char *below)
 	return NULL;
 }
 
-/* Where no home is, as for a service: a new directory, which nobody else can have prepared. */
+/* For a user without a home, such as a service.  A new directory cannot have been prepared by
+ * another user. */
 static char *temporary_create(void)
 {
 	const char *base = ct_os_environment("TMPDIR");

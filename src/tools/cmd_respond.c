@@ -148,7 +148,7 @@ static char *refusal(const char *why)
 	return answer_encode(CMD_USAGE, "", 0, why, strlen(why));
 }
 
-/* Each command is in the log, with who sent it as far as that is known. */
+/* Logs a command, with the user whom the sender names. */
 static void request_log(const struct request *request)
 {
 	struct ct_buf line;

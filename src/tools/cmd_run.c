@@ -145,7 +145,7 @@ static bool trace_open(struct verb *verb)
 	return is_good;
 }
 
-/* With fewer, some step in the middle would fail, and report something else. */
+/* With fewer descriptors a later step fails, and reports another reason. */
 static bool descriptors_suffice(const struct verb *verb)
 {
 	int fds[DESCRIPTORS], count = 0, error = 0;
@@ -174,7 +174,7 @@ static int verb_prepare(struct verb *verb)
 	return 0;
 }
 
-/* Makes what the end of the run removes. */
+/* Makes the files that are removed at the end of the run. */
 static bool files_make(struct verb *verb)
 {
 	if (!trace_open(verb))
@@ -185,7 +185,8 @@ static bool files_make(struct verb *verb)
 	return false;
 }
 
-/* The program would report a missing file, and nobody would look for the reason here. */
+/* A program that lacks descriptors reports a file that it cannot open, and its user does not look
+ * for the reason here. */
 static void report_few_descriptors(const struct verb *verb)
 {
 	struct rlimit limit;
@@ -300,7 +301,7 @@ static void subject_add(const struct verb *verb, uint64_t ran_ns, struct ct_buf 
 	ct_run_page_add_time(out, ran_ns);
 }
 
-/* Why the tables of the page have no rows of what was not asked for. */
+/* The sentences that the page has in place of tables that were not asked for. */
 struct untraced {
 	char texts[RUN_PARTS][RUN_UNTRACED_SIZE];
 };

@@ -5,8 +5,8 @@
  * Each is a head, lines such as "stream.7 12345", and an end (CT_BIN_MARK_*).
  *
  * Called by bin_create.c and bin_directory.c on the thread that consumes, and by readers.  No name
- * in the metadata can look like one, since a string holds no line end.  The text may be hostile;
- * so its length of a stream is used only to truncate a file of ctrace.
+ * in the metadata can look like one, since a string holds no line end.  The text may be hostile,
+ * so a length in it is used only to truncate a stream of ctrace.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -149,7 +149,7 @@ static void reasons_add(const struct run_losses *losses, uint64_t others, struct
 void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t discarded,
 		    struct ct_buf *out)
 {
-	/* A process that somebody else has recovered meanwhile has left its count in the trace. */
+	/* The trace has the count of a process that another tool has recovered meanwhile. */
 	uint64_t others = discarded > losses->lost_total ? discarded - losses->lost_total : 0;
 	uint64_t lost = losses->lost_total + others;
 

@@ -168,8 +168,8 @@ void run_program_hold(struct run_program *run)
 	(void)sigaction(SIGXFSZ, &ignored, NULL);
 	(void)sigemptyset(&run->mask);
 	(void)sigaddset(&run->mask, SIGCHLD);
-	/* What the tool was started to ignore, as under nohup, it does not take, and the program
-	 * does not either. */
+	/* A signal that was ignored when the tool was started, as under nohup, stays ignored for
+	 * the tool and for the program. */
 	for (size_t i = 0; i < CT_COUNT(passed_on); i++)
 		if (run->before[i].sa_handler != SIG_IGN)
 			(void)sigaddset(&run->mask, passed_on[i]);
@@ -178,7 +178,7 @@ void run_program_hold(struct run_program *run)
 
 void run_program_release(const struct run_program *run)
 {
-	/* Nothing is left behind: what has come may end the tool now. */
+	/* No file is left behind: a signal that waits may end the tool now. */
 	(void)sigprocmask(SIG_SETMASK, &run->mask_before, NULL);
 }
 
@@ -186,7 +186,8 @@ static void signals_restore(const struct run_program *run)
 {
 	const struct timespec now = { 0 };
 
-	/* The program has ended: what comes now is the tool's, what came before was its. */
+	/* The signals that wait came for the program, which has ended.  Later ones are the tool's.
+	 */
 	while (sigtimedwait(&run->mask, NULL, &now) > 0)
 		;
 	(void)sigprocmask(SIG_SETMASK, &run->mask_before, NULL);

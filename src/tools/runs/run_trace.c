@@ -300,7 +300,7 @@ static bool trace_is_unused(int fd, const char *run)
 	struct run_losses losses;
 
 	run_losses_gather(run, &losses);
-	/* What waits goes to the trace before that is renamed, if it can be written now. */
+	/* Waiting events go to the trace before it is renamed, if it can be written now. */
 	if (losses.waiting > 0)
 		ct_recovery_on_the_way("ctrace run");
 	return run[0] != '\0' && losses.processes == 0 && directory_each(fd, entry_is_mark);

@@ -2,7 +2,8 @@
  * page_file.c - traces of any kind, merged, as one page for a browser, in a file.
  *
  * Part of ctrace report and ctrace open; runs on the tool's only thread.  The page gets its name
- * when it is complete: nobody opens half of one, and what had the name before stays until then.
+ * when it is complete.  Until then the name stays that of an earlier page, and no reader opens half
+ * a page.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -127,8 +128,8 @@ static bool page_write(struct page_file *page)
 	return status == CTRACE_OK || page_diagnose(page, NULL, ctrace_status_text(status));
 }
 
-/* Of a long trace the page holds the end: what was just before is what people look for.  So many
- * events come before those. */
+/* Counts the events that the page has no room for.  Of a long trace the page has the end, because
+ * people look for the last events. */
 static bool events_count_older(struct page_file *page)
 {
 	struct reading *reading = &page->reading;
