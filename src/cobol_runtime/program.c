@@ -43,6 +43,7 @@ static struct step {
 	uint32_t size; /* of the names */
 	unsigned char names[STEP_NAMES];
 } steps[STEPS];
+static bool has_steps;
 _Static_assert(STEP_NAMES >= CT_ENCODED_LEAST, "whole pieces are copied");
 
 /* Entered, but not traced yet. */
@@ -59,8 +60,9 @@ static struct {
 static void names_forget(void)
 {
 	name_last = (struct ct_name){ NULL, 0 };
-	for (size_t at = 0; at < STEPS; at++)
+	for (size_t at = 0; has_steps && at < STEPS; at++)
 		steps[at].name = NULL;
+	has_steps = false;
 }
 
 /* libcob frees its state and unloads the modules. */
@@ -401,6 +403,7 @@ static struct step *step_encode(struct step *step, struct ct_name program, const
 
 	if (program.size > COB_MAX_NAMELEN || size > COB_MAX_NAMELEN)
 		return NULL;
+	has_steps = true;
 	step->program = program.text;
 	step->name = name;
 	end = ct_encoded_add(step->names, program.text, program.size);

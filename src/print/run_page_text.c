@@ -399,13 +399,15 @@ static void errors_add(struct ct_buf *out, const struct ct_run_page *page)
 	}
 }
 
-/* As somebody types it into a shell. */
+/* As somebody types a path into a shell. */
 static void add_typed(struct ct_buf *out, const char *text)
 {
 	bool is_plain = text[0] != '\0' &&
 			text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 					  "0123456789_-+=./,:@%")] == '\0';
 
+	if (text[0] == '-') /* no option */
+		ct_buf_add_text(out, "./");
 	if (is_plain) {
 		ct_buf_add_text(out, text);
 		return;

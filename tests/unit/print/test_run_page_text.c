@@ -84,13 +84,13 @@ static void nothing(void **state)
 {
 	(void)state;
 	assert_string_equal(printed(&(struct ct_run_page_options){ .trace = "a b'c.ctb",
-								   .report = "out.html",
+								   .report = "-o.html",
 								   .losses = "1 was lost\n" }),
 			    "0 events\n\nNo program was entered.\n"
 			    "\nNo paragraph was announced: that needs cobc -ftrace or -ftraceall.\n"
 			    "\nNo file was opened.\n"
 			    "\nTRACE\n1 was lost\n"
-			    "ctrace show 'a b'\\''c.ctb'\nreport: out.html\n");
+			    "ctrace show 'a b'\\''c.ctb'\nreport: ./-o.html\n");
 }
 
 static void what_was_not_traced(void **state)
