@@ -190,7 +190,7 @@ void ct_ipcs_scan_end(struct ct_parser *scan, struct ct_ipcs_text *text)
 	}
 	free(text->text);
 	free(text->places);
-	*text = (struct ct_ipcs_text){ NULL };
+	*text = (struct ct_ipcs_text){ .text = NULL };
 }
 
 /* ---- words ---- */
