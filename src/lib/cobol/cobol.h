@@ -6,9 +6,10 @@
  *     cbl_ctf.c        components, levels, destinations
  *     cbl_property.c   properties
  *     cbl_ctf_trace.c  events: CBL_CTF_TRACE, cobctf_trace
+ *     thread_queue.c   messages addressed to threads: the next two files use them
  *     notify.c         callbacks: CBL_CTF_TRACER_NOTIFY, cobctf_tracer_notify
- *     cbl_ctrace.c     component trace: CBL_CTRACE_*, COBOL's routines as exits
  *     deferred.c       operators' commands that wait for the thread of COBOL's routines
+ *     cbl_ctrace.c     component trace: CBL_CTRACE_*, COBOL's routines as exits
  *     cobol_bridge.c   a module of its own, linked with libcob: finds and calls COBOL entries
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -65,6 +66,47 @@ enum ctrace_status ct_cbl_component(cobuns32_t flags, const void *component_id,
  * status that exists only inside ctrace becomes FAILURE. */
 cobrtncode_t ct_cbl_return(enum ctrace_status status);
 
+/* ---- thread_queue.c: messages addressed to threads.  Lock, unlock and is_closed are called under
+ * no lock, the other functions under the lock of the queue. */
+
+/* The first member of a message from malloc(), which the queue frees when it is spent. */
+struct ct_thread_message {
+	struct ct_thread_message *next;
+	const void *thread; /* the addressed thread, as ct_ctf_thread() returned it there */
+};
+/* Number of messages that wait for their threads: a hint to look. */
+extern uint32_t ct_notify_waiting __attribute__((visibility("hidden")));
+/* Number of callbacks that this thread installed and runs in its own calls, plus one when
+ * commands may wait for it. */
+extern __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
+
+/* The same address for a thread and for its copy in a forked child. */
+static inline const void *ct_ctf_thread(void)
+{
+	return &ct_notify_installed;
+}
+
+void ct_thread_queue_lock(void);
+void ct_thread_queue_unlock(void);
+/* True in a signal handler that interrupted a section of a lock of ctrace, or fork(). */
+bool ct_thread_queue_is_closed(void);
+/* fork() finds the lock free from the first call on.  False: no memory. */
+bool ct_thread_queue_set_up(void);
+/* Frees the spent messages, then adds the message at the end of the list. */
+void ct_thread_queue_append(struct ct_thread_message **list, struct ct_thread_message *message);
+/* The link to the first message for the thread, from this link on; to the NULL at the end when
+ * there is none. */
+struct ct_thread_message **ct_thread_queue_find(struct ct_thread_message **link,
+						const void *thread);
+/* Returns the message, which no longer waits and belongs to the caller. */
+struct ct_thread_message *ct_thread_queue_take_out(struct ct_thread_message **link) CT_MUST_USE;
+/* The message is not used any more. */
+void ct_thread_queue_spend(struct ct_thread_message *message);
+/* Releases the lock and sleeps until ct_thread_queue_wake(), or until the monotonic time end_ns.
+ * It may return earlier.  False, at once: the time has come. */
+bool ct_thread_queue_wait(uint64_t end_ns) CT_MUST_USE;
+void ct_thread_queue_wake(void);
+
 /* ---- notify.c */
 
 /* The registry's sink for changes; the runtime passes it with each change.  Under no lock, on
@@ -76,13 +118,10 @@ void ct_notify_change(const struct ct_change *change, void *user);
  * threads. */
 extern uint64_t ct_notify_limit_ns;
 
-/* Number of changes and commands that wait for a thread: a hint to look. */
-extern uint32_t ct_notify_waiting __attribute__((visibility("hidden")));
-/* Number of callbacks that this thread installed and runs in its own calls, plus one when
- * commands may wait for it. */
-extern __thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 /* may_command: also carries out the commands that wait for the thread. */
 void ct_notify_deliver_slowly(bool may_command);
+/* In a forked child, under the queue's lock. */
+void ct_notify_forked(void);
 
 /* True when something may wait for the calling thread. */
 static inline bool ct_notify_waits(void)
@@ -105,12 +144,6 @@ static inline void ct_notify_deliver_changes(void)
 {
 	if (ct_notify_waits())
 		ct_notify_deliver_slowly(false);
-}
-
-/* The same address for a thread and for its copy in a forked child. */
-static inline const void *ct_ctf_thread(void)
-{
-	return &ct_notify_installed;
 }
 
 /* A function of the module that is linked with libcob; NULL when the process has no COBOL or no
@@ -151,6 +184,8 @@ const void *ct_deferred_thread(void);
 void ct_deferred_refused(const void *thread, uint64_t token);
 /* Carries out the commands that wait for this thread, under no lock.  True: there was one. */
 bool ct_deferred_run(void);
+/* In a forked child, under the queue's lock. */
+void ct_deferred_forked(void);
 /* Nonzero while this thread is in a command or a routine: other commands wait. */
 extern __thread uint32_t ct_deferred_busy __attribute__((tls_model("initial-exec")));
 

@@ -9,8 +9,7 @@
  * thread in its next CBL_CTF_* call.  There it also finds deferred.c's commands for it.
  *
  * Notices are bounded, and so is nesting.  Inside a callback nothing is delivered.  Changes that a
- * callback makes are delivered when it has returned, up to a limit for each call.  Delivery never
- * frees a notice, because a trace call in a signal handler that interrupted malloc may deliver.
+ * callback makes are delivered when it has returned, up to a limit for each call.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +17,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,15 +51,13 @@ struct watch {
 	bool removed;     /* uninstalled; freed when no thread is in it */
 	uint32_t calls;   /* running calls */
 	uint32_t waiters; /* threads in watch_uninstall() */
-	uint32_t notices; /* waiting notices */
 	TRACER_NOTIF_CALLBACK *callback;
 	const void *thread; /* the installing thread */
 };
 
 struct notice {
-	struct notice *next;
+	struct ct_thread_message message; /* to the delivering thread */
 	struct watch *watch;
-	const void *thread; /* the delivering thread */
 	int kind;
 	uint32_t level;
 	uint32_t number;
@@ -77,42 +73,14 @@ struct frame {
 	struct watch *watch;
 };
 
-uint32_t ct_notify_waiting;
-__thread uint32_t ct_notify_installed __attribute__((tls_model("initial-exec")));
 static __thread struct frame *frames __attribute__((tls_model("initial-exec")));
-static __thread bool is_forking __attribute__((tls_model("initial-exec")));
-/* from before fork() */
-static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 
+/* under the lock of thread_queue.c */
 static struct {
-	pthread_mutex_t lock;
-	/* atomic: incremented under the lock when a callback has returned; uninstalling threads
-	 * sleep on it */
-	uint32_t returned;
 	struct watch *watches;
-	struct notice *first; /* oldest */
-	struct notice **end;
-	struct notice *spent;               /* delivered, to be freed */
+	struct ct_thread_message *notices;
 	ct_cobol_call_function *cobol_call; /* NULL: no COBOL in the process */
-	bool is_fork_safe;
-} notify = { .lock = PTHREAD_MUTEX_INITIALIZER, .end = &notify.first };
-
-/* The same address for a thread and for its copy in a forked child. */
-static const void *this_thread(void)
-{
-	return &frames;
-}
-
-/* A signal handler that interrupts a locked section finds ct_thread_locked set and does nothing. */
-static void notify_lock(void)
-{
-	ct_guard_lock(&notify.lock);
-}
-
-static void notify_unlock(void)
-{
-	ct_guard_unlock(&notify.lock);
-}
+} notify;
 
 static uint32_t watch_calls_here(const struct watch *watch)
 {
@@ -123,84 +91,17 @@ static uint32_t watch_calls_here(const struct watch *watch)
 	return calls;
 }
 
-/*
- * fork() finds and leaves the lock free.  These handlers run outside the runtime's, which read
- * ct_thread_locked as the sign of a signal handler.  So ct_thread_locked stays clear, and
- * is_forking keeps signal handlers away.
- */
-static void notify_lock_for_fork(void)
-{
-	cancel_state = ct_cancel_off();
-	is_forking = true;
-	CTRACE_FENCE_();
-	pthread_mutex_lock(&notify.lock);
-}
-
-static void notify_unlock_after_fork(void)
-{
-	pthread_mutex_unlock(&notify.lock);
-	CTRACE_FENCE_();
-	is_forking = false;
-	ct_cancel_restore(&cancel_state);
-}
-
 /* Only this thread exists in the child; calls on other threads never return. */
-static void notify_unlock_in_child(void)
+void ct_notify_forked(void)
 {
 	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
 		watch->calls = watch_calls_here(watch);
 		watch->waiters = 0;
 	}
-	notify_unlock_after_fork();
 }
 
 /* ---- under the lock
  * ---------------------------------------------------------------------------------------- */
-
-static void notices_free_spent(void)
-{
-	while (notify.spent != NULL) {
-		struct notice *notice = notify.spent;
-
-		notify.spent = notice->next;
-		free(notice);
-	}
-}
-
-/* The link to the first waiting notice that matches; to the NULL at the end when none does.
- * NULL matches any. */
-static struct notice **notice_find(const struct watch *watch, const void *thread)
-{
-	struct notice **link = &notify.first;
-
-	while (*link != NULL && ((watch != NULL && (*link)->watch != watch) ||
-				 (thread != NULL && (*link)->thread != thread)))
-		link = &(*link)->next;
-	return link;
-}
-
-static struct notice *notice_unlink(struct notice **link)
-{
-	struct notice *notice = *link;
-
-	*link = notice->next;
-	if (notify.end == &notice->next)
-		notify.end = link;
-	notice->next = notify.spent;
-	notify.spent = notice;
-	notice->watch->notices--;
-	(void)__atomic_sub_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
-	return notice;
-}
-
-static void notice_append(struct notice *notice)
-{
-	notice->next = NULL;
-	*notify.end = notice;
-	notify.end = &notice->next;
-	notice->watch->notices++;
-	(void)__atomic_add_fetch(&ct_notify_waiting, 1, __ATOMIC_RELAXED);
-}
 
 static struct watch **watch_find(uint32_t component, TRACER_NOTIF_CALLBACK *callback)
 {
@@ -262,7 +163,9 @@ static struct notice *notice_create(struct watch *watch, const void *thread,
 
 	if (notice == NULL)
 		return NULL;
-	*notice = (struct notice){ .watch = watch, .thread = thread, .kind = (int)change->kind };
+	*notice = (struct notice){ .message.thread = thread,
+				   .watch = watch,
+				   .kind = (int)change->kind };
 	memset(notice->text, 0, name_size + value_size + 2);
 	if (!is_property) {
 		notice->level = change->level;
@@ -280,20 +183,22 @@ static struct notice *notice_create(struct watch *watch, const void *thread,
 /* Adds a notice; it replaces an older one of the same thing for the same thread. */
 static void notice_add(struct watch *watch, const void *thread, const struct ct_change *change)
 {
+	struct ct_thread_message **link = &notify.notices;
 	struct notice *notice;
+	uint32_t others = 0;
 
-	for (struct notice **link = &notify.first; *link != NULL; link = &(*link)->next) {
-		if ((*link)->watch == watch && (*link)->thread == thread &&
-		    notice_matches(*link, change)) {
-			notice_unlink(link);
-			break;
+	while ((notice = (struct notice *)*link) != NULL) {
+		if (notice->watch == watch && notice->message.thread == thread &&
+		    notice_matches(notice, change)) {
+			ct_thread_queue_spend(ct_thread_queue_take_out(link));
+			continue;
 		}
+		others += notice->watch == watch;
+		link = &notice->message.next;
 	}
-	if (watch->notices >= NOTICES_LIMIT)
-		return;
-	notice = notice_create(watch, thread, change);
+	notice = others < NOTICES_LIMIT ? notice_create(watch, thread, change) : NULL;
 	if (notice != NULL)
-		notice_append(notice);
+		ct_thread_queue_append(&notify.notices, &notice->message);
 }
 
 /* ---- under no lock
@@ -337,36 +242,31 @@ static void watch_report(const struct watch *watch, const struct notice *notice)
 /* Delivers one notice that is addressed to this thread; false when there is none. */
 static bool notice_deliver(void)
 {
-	struct notice **link;
+	struct ct_thread_message **link;
 	struct notice *notice;
 	struct frame frame = { .outer = frames };
 
-	notify_lock();
-	link = notice_find(NULL, this_thread());
-	notice = *link;
-	if (notice == NULL) {
-		notify_unlock();
+	ct_thread_queue_lock();
+	link = ct_thread_queue_find(&notify.notices, ct_ctf_thread());
+	if (*link == NULL) {
+		ct_thread_queue_unlock();
 		return false;
 	}
-	notice_unlink(link);
-	/* Not in the list of spent notices, so that nobody frees it while the callback reads it. */
-	notify.spent = notice->next;
+	notice = (struct notice *)ct_thread_queue_take_out(link);
 	frame.watch = notice->watch;
 	frame.watch->calls++;
 	frames = &frame;
-	notify_unlock();
+	ct_thread_queue_unlock();
 
 	watch_report(frame.watch, notice);
 
-	notify_lock();
+	ct_thread_queue_lock();
 	frames = frame.outer;
 	frame.watch->calls--;
-	notice->next = notify.spent;
-	notify.spent = notice;
-	(void)__atomic_fetch_add(&notify.returned, 1, __ATOMIC_RELEASE);
+	ct_thread_queue_spend(&notice->message);
 	if (frame.watch->waiters != 0)
-		ct_os_wake(&notify.returned);
-	notify_unlock();
+		ct_thread_queue_wake();
+	ct_thread_queue_unlock();
 	return true;
 }
 
@@ -383,7 +283,7 @@ void ct_notify_deliver_slowly(bool may_command)
 	CT_CANCEL_OFF();
 	int saved_errno = errno;
 
-	if (frames != NULL || ct_thread_locked != 0 || is_forking)
+	if (frames != NULL || ct_thread_queue_is_closed())
 		return;
 	notices_deliver();
 	if (may_command && ct_deferred_run())
@@ -396,16 +296,15 @@ void ct_notify_change(const struct ct_change *change, void *user)
 	bool is_for_me = false;
 
 	(void)user;
-	notify_lock();
-	notices_free_spent();
+	ct_thread_queue_lock();
 	watches_free_removed();
 	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {
 		if (watch->removed || watch->component != change->component)
 			continue;
-		notice_add(watch, watch->is_cobol ? watch->thread : this_thread(), change);
+		notice_add(watch, watch->is_cobol ? watch->thread : ct_ctf_thread(), change);
 		is_for_me |= !watch->is_cobol;
 	}
-	notify_unlock();
+	ct_thread_queue_unlock();
 	if (is_for_me)
 		ct_notify_deliver_slowly(false);
 }
@@ -427,9 +326,9 @@ static ct_cobol_call_function *cobol_call_find(void)
 {
 	ct_cobol_call_function *known;
 
-	notify_lock();
+	ct_thread_queue_lock();
 	known = notify.cobol_call;
-	notify_unlock();
+	ct_thread_queue_unlock();
 	return known != NULL ? known
 			     : (ct_cobol_call_function *)(uintptr_t)ct_cobol_bridge(CT_COBOL_CALL);
 }
@@ -462,10 +361,8 @@ static enum ctrace_status watch_add(struct watch **watch, ct_cobol_call_function
 {
 	const struct watch *installed = *watch_find((*watch)->component, (*watch)->callback);
 
-	if (!notify.is_fork_safe && pthread_atfork(notify_lock_for_fork, notify_unlock_after_fork,
-						   notify_unlock_in_child) != 0)
+	if (!ct_thread_queue_set_up())
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	notify.is_fork_safe = true;
 	if (installed != NULL)
 		return watch_matches(installed, *watch) ? CTRACE_OK : CTRACE_FAILURE;
 	if (cobol_call != NULL)
@@ -488,9 +385,9 @@ static enum ctrace_status watch_install(const struct watch *wanted,
 	*watch = *wanted;
 	if (watch->is_cobol)
 		ct_cobol_hold_module((const void *)(uintptr_t)watch->callback);
-	notify_lock();
+	ct_thread_queue_lock();
 	status = watch_add(&watch, cobol_call);
-	notify_unlock();
+	ct_thread_queue_unlock();
 	free(watch);
 	return status;
 }
@@ -499,18 +396,11 @@ static enum ctrace_status watch_install(const struct watch *wanted,
  * the lock, which is released while the thread sleeps.  False: the callback still runs. */
 static bool watch_wait(struct watch *watch)
 {
-	uint64_t start_ns = ct_clock_mono_ns(), waited_ns = 0;
+	uint64_t end_ns = ct_clock_mono_ns() + ct_notify_limit_ns;
 
 	watch->waiters++;
-	while (watch->calls > watch_calls_here(watch) && waited_ns < ct_notify_limit_ns) {
-		/* incremented under the lock only */
-		uint32_t word = __atomic_load_n(&notify.returned, __ATOMIC_RELAXED);
-
-		notify_unlock();
-		ct_os_wait(&notify.returned, word, ct_notify_limit_ns - waited_ns);
-		notify_lock();
-		waited_ns = ct_clock_mono_ns() - start_ns;
-	}
+	while (watch->calls > watch_calls_here(watch) && ct_thread_queue_wait(end_ns))
+		;
 	if (watch->waiters != 0)
 		watch->waiters--; /* zero in a child that a signal handler has forked meanwhile */
 	return watch->calls <= watch_calls_here(watch);
@@ -519,34 +409,37 @@ static bool watch_wait(struct watch *watch)
 static enum ctrace_status watch_uninstall(const struct watch *wanted)
 {
 	bool has_returned;
+	struct ct_thread_message **link = &notify.notices;
 	struct watch *watch;
-	struct notice **link;
 
-	notify_lock();
-	notices_free_spent();
+	ct_thread_queue_lock();
 	watch = *watch_find(wanted->component, wanted->callback);
 	if (watch == NULL) {
-		notify_unlock();
+		ct_thread_queue_unlock();
 		return CTRACE_FAILURE;
 	}
 	watch->removed = true;
-	while (*(link = notice_find(watch, NULL)) != NULL)
-		notice_unlink(link);
+	while (*link != NULL) {
+		if (((struct notice *)*link)->watch == watch)
+			ct_thread_queue_spend(ct_thread_queue_take_out(link));
+		else
+			link = &(*link)->next;
+	}
 	has_returned = watch_wait(watch);
 	/* Otherwise it is installed again, and can be uninstalled later, unless it was installed
 	 * a second time meanwhile. */
 	watch->removed = has_returned || *watch_find(wanted->component, wanted->callback) != NULL;
-	if (watch->removed && watch->is_cobol && watch->thread == this_thread())
+	if (watch->removed && watch->is_cobol && watch->thread == ct_ctf_thread())
 		ct_notify_installed--;
 	watches_free_removed();
-	notify_unlock();
+	ct_thread_queue_unlock();
 	return has_returned ? CTRACE_OK : CTRACE_TIMED_OUT;
 }
 
 static enum ctrace_status watch_change(cobuns32_t install_function, const void *block,
 				       bool is_cobol)
 {
-	struct watch wanted = { .is_cobol = is_cobol, .thread = this_thread() };
+	struct watch wanted = { .is_cobol = is_cobol, .thread = ct_ctf_thread() };
 	enum ctrace_status status;
 	NOTIF_INSTALL request;
 
