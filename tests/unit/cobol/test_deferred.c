@@ -248,6 +248,35 @@ static void they_are_carried_out_in_order_and_only_the_first_is_waited_for(void 
 	assert_int_equal(seen.calls, 8);
 }
 
+static struct sender inner;
+
+static uint32_t operated_routine(struct ctrace_ctss *ctss)
+{
+	if (seen.calls++ == 0) {
+		begin(&inner, "OTHER", "X", LONG_MS);
+		end(&inner); /* the thread is here: it would take a minute */
+	}
+	(void)ctss;
+	return 0;
+}
+
+static void nor_is_one_behind_a_command_that_runs(void **state)
+{
+	struct sender sender;
+
+	(void)state;
+	define_trace("OTHER");
+	assert_int_equal(CBL_CTRACE_ROUTINE("APPSS", (void *)(uintptr_t)operated_routine),
+			 CTF_RET_SUCCESS);
+	hand_over(&sender, "APP", "X");
+	make_a_call();
+	assert_waits(&inner);
+	assert_int_equal(seen.calls, 2);
+	assert_int_equal(mode_of("OTHER"), CTRACE_MODE_ON);
+	assert_int_equal(CBL_CTRACE_ROUTINE("APPSS", (void *)(uintptr_t)routine), CTF_RET_SUCCESS);
+	delete_trace("OTHER");
+}
+
 static void there_is_an_end_to_the_queue(void **state)
 {
 	struct sender sender;
@@ -544,6 +573,7 @@ int test_deferred(void)
 		TEST(the_routines_refusal_comes_back_too),
 		TEST(every_kind_of_call_does),
 		TEST(they_are_carried_out_in_order_and_only_the_first_is_waited_for),
+		TEST(nor_is_one_behind_a_command_that_runs),
 		TEST(there_is_an_end_to_the_queue),
 		TEST(what_was_no_refusal_is_left_alone),
 		TEST(commands_do_not_nest),

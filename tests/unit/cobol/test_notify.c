@@ -513,6 +513,33 @@ static void forked_child_is_reported_its_own_changes(void **state)
 	uninstall(cobol);
 }
 
+/* The call never returns in the child, which does not have its thread. */
+static void forked_child_does_not_wait_for_other_threads_calls(void **state)
+{
+	NOTIF_INSTALL block = install_c("wait", waits_inside);
+	int status = -1;
+	pthread_t changer;
+	pid_t child;
+
+	(void)state;
+	atomic_store(&inside, 0);
+	atomic_store(&go_on, 0);
+	assert_int_equal(pthread_create(&changer, NULL, change_wait, NULL), 0);
+	while (atomic_load(&inside) == 0)
+		sched_yield();
+	child = fork();
+	if (child == 0) {
+		ct_notify_limit_ns = 1000000;
+		_exit(cobctf_tracer_notify(TRACER_NOTIF_UNINSTALL, &block) == CTF_RET_SUCCESS ? 0
+											      : 1);
+	}
+	atomic_store(&go_on, 1);
+	pthread_join(changer, NULL);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	uninstall(block);
+}
+
 int test_notify(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +558,7 @@ int test_notify(void)
 		cmocka_unit_test(uninstalling_waits_for_a_call_that_runs),
 		cmocka_unit_test(uninstalling_does_not_wait_for_ever),
 		cmocka_unit_test(forked_child_is_reported_its_own_changes),
+		cmocka_unit_test(forked_child_does_not_wait_for_other_threads_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
