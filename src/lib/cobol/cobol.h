@@ -90,8 +90,11 @@ void ct_thread_queue_lock(void);
 void ct_thread_queue_unlock(void);
 /* True in a signal handler that interrupted a section of a lock of ctrace, or fork(). */
 bool ct_thread_queue_is_closed(void);
-/* fork() finds the lock free from the first call on.  False: no memory. */
+/* fork() finds the lock free from the first call on.  Under the lock.  False: no memory. */
 bool ct_thread_queue_set_up(void);
+/* Was that call made?  Before it there is nothing to look for, and a thread that took the lock
+ * could leave it locked to a forked child. */
+bool ct_thread_queue_is_set_up(void);
 /* Frees the spent messages, then adds the message at the end of the list. */
 void ct_thread_queue_append(struct ct_thread_message **list, struct ct_thread_message *message);
 /* The link to the first message for the thread, from this link on; to the NULL at the end when

@@ -133,6 +133,8 @@ const void *ct_deferred_thread(void)
 {
 	const void *thread = NULL;
 
+	if (!ct_thread_queue_is_set_up())
+		return NULL;
 	ct_thread_queue_lock();
 	if (deferred.members != NULL)
 		thread = deferred.members->thread;

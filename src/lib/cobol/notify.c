@@ -296,6 +296,8 @@ void ct_notify_change(const struct ct_change *change, void *user)
 	bool is_for_me = false;
 
 	(void)user;
+	if (!ct_thread_queue_is_set_up())
+		return;
 	ct_thread_queue_lock();
 	watches_free_removed();
 	for (struct watch *watch = notify.watches; watch != NULL; watch = watch->next) {

@@ -26,7 +26,7 @@ static struct {
 	pthread_mutex_t lock;
 	uint32_t progress; /* atomic: incremented under the lock; waiting threads sleep on it */
 	struct ct_thread_message *spent; /* to be freed */
-	bool is_fork_safe;
+	bool is_fork_safe;               /* atomic: written under the lock */
 } queue = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void ct_thread_queue_lock(void)
@@ -76,10 +76,16 @@ static void queue_unlock_in_child(void)
 
 bool ct_thread_queue_set_up(void)
 {
-	if (!queue.is_fork_safe)
-		queue.is_fork_safe = pthread_atfork(queue_lock_for_fork, queue_unlock_after_fork,
-						    queue_unlock_in_child) == 0;
-	return queue.is_fork_safe;
+	if (!ct_thread_queue_is_set_up() &&
+	    pthread_atfork(queue_lock_for_fork, queue_unlock_after_fork, queue_unlock_in_child) ==
+		    0)
+		__atomic_store_n(&queue.is_fork_safe, true, __ATOMIC_RELAXED);
+	return ct_thread_queue_is_set_up();
+}
+
+bool ct_thread_queue_is_set_up(void)
+{
+	return __atomic_load_n(&queue.is_fork_safe, __ATOMIC_RELAXED);
 }
 
 /* ---- messages ---- */

@@ -121,6 +121,21 @@ static void a_handler_finds_the_queue_closed(void **state)
 
 static uint32_t is_held;
 
+/* Before the fork handlers are there: a thread that a fork leaves behind may have the lock. */
+static void without_callbacks_a_change_takes_no_lock(void **state)
+{
+	struct ct_change change = { .kind = CT_CHANGE_LEVEL };
+
+	(void)state;
+	assert_false(ct_thread_queue_is_set_up());
+	ct_thread_queue_lock();
+	alarm(60); /* it would wait for itself */
+	ct_notify_change(&change, NULL);
+	assert_null(ct_deferred_thread());
+	alarm(0);
+	ct_thread_queue_unlock();
+}
+
 static void *hold_for_a_while(void *unused)
 {
 	ct_thread_queue_lock();
@@ -371,6 +386,7 @@ static void each_message_arrives_once(void **state)
 int test_thread_queue(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(without_callbacks_a_change_takes_no_lock),
 		TEST(each_thread_finds_its_messages_in_order),
 		TEST(the_next_append_frees_the_spent),
 		TEST(a_handler_finds_the_queue_closed),
