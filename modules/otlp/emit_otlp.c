@@ -30,10 +30,11 @@
 #define FLUSH_WAIT_NS 400000000u
 #define UID_SIZE 64u
 
-/* An event, as far as it is needed to find it again. */
+/* An event, so that it is found again: its number in its stream.  Its time may be another one when
+ * it comes again, because the clock is known better by then. */
 struct mark {
-	uint64_t time_ns;
-	uint32_t component_id, event_id, tid, stream_id;
+	uint64_t sequence;
+	uint32_t stream_id;
 };
 
 /* The request that the sender has: events of the batch from the first one that is not sent. */
@@ -58,7 +59,8 @@ struct otlp_output {
 	uint64_t identity; /* of the process */
 	struct otlp_map map;
 	struct otlp_request request;
-	struct ct_progress progress;
+	uint32_t done; /* events of the failed batch that are sent; the last of them: */
+	struct mark last_done;
 	struct chunk chunk;
 	/* A request with several events was refused: so many of its events are sent again, fewer
 	 * at a time, to find the one that the receiver does not take. */
@@ -206,22 +208,42 @@ static enum ctrace_status output_open(const struct ctrace_emitter_context *conte
 
 static struct mark mark_of(const struct ctrace_batch *batch, uint32_t index)
 {
-	const struct ctrace_event *event = &batch->events[index];
+	uint32_t stream = batch->events[index].stream;
+	struct mark mark = { .stream_id = UINT32_MAX };
 
-	return (struct mark){ .time_ns = event->time_ns,
-			      .component_id = event->component_id,
-			      .event_id = event->event_id,
-			      .tid = event->tid,
-			      .stream_id = event->stream < batch->stream_count
-						   ? batch->streams[event->stream].id
-						   : UINT32_MAX };
+	if (stream >= batch->stream_count)
+		return mark;
+	mark.stream_id = batch->streams[stream].id;
+	mark.sequence = batch->streams[stream].sequence;
+	for (uint32_t i = 0; i < index; i++)
+		mark.sequence += batch->events[i].stream == stream;
+	return mark;
 }
 
 static bool mark_is(const struct mark *mark, const struct ctrace_batch *batch, uint32_t index)
 {
 	struct mark other = mark_of(batch, index);
 
-	return memcmp(mark, &other, sizeof other) == 0;
+	return mark->stream_id == other.stream_id && mark->sequence == other.sequence &&
+	       mark->stream_id != UINT32_MAX;
+}
+
+/* Returns how many events at the beginning of the batch are sent already. */
+static uint32_t batch_resume(const struct otlp_output *output, const struct ctrace_batch *batch)
+{
+	uint32_t done = output->done;
+
+	return done != 0 && done <= batch->event_count &&
+			       mark_is(&output->last_done, batch, done - 1)
+		       ? done
+		       : 0;
+}
+
+static void batch_note(struct otlp_output *output, const struct ctrace_batch *batch, uint32_t done)
+{
+	output->done = done < batch->event_count ? done : 0;
+	if (output->done != 0)
+		output->last_done = mark_of(batch, done - 1);
 }
 
 /* Is the chunk still that of the events from `done` on?  Events that were counted as lost meanwhile
@@ -445,9 +467,11 @@ static enum ctrace_status chunk_send(struct otlp_output *output, uint64_t deadli
 	}
 }
 
-/* Events of the chunk were counted as lost meanwhile. */
+/* Gives up a chunk whose events were counted as lost meanwhile. */
 static bool chunk_drop(struct otlp_output *output, uint64_t deadline)
 {
+	if (output->chunk.count == 0)
+		return true;
 	if (output->chunk.is_under_way && !otlp_sender_cancel(output->sender, deadline)) {
 		errno = ETIMEDOUT;
 		return false;
@@ -464,7 +488,7 @@ static bool chunk_drop(struct otlp_output *output, uint64_t deadline)
 static enum ctrace_status output_write(void *self, const struct ctrace_batch *batch)
 {
 	struct otlp_output *output = self;
-	uint32_t done = ct_progress_resume(&output->progress, batch);
+	uint32_t done = batch_resume(output, batch);
 	uint64_t deadline =
 		ct_clock_mono_ns() +
 		(batch->flush && output->wait_ns < FLUSH_WAIT_NS ? FLUSH_WAIT_NS : output->wait_ns);
@@ -485,7 +509,7 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 			status = chunk_send(output, deadline, &more);
 		done += more;
 	}
-	ct_progress_note(&output->progress, batch, done);
+	batch_note(output, batch, done);
 	if (status != CTRACE_OK)
 		return status;
 	for (uint32_t i = 0; i < batch->event_count; i++)

@@ -147,7 +147,7 @@ void otlp_map_own(struct otlp_map *map, struct otlp_request *request,
 		  const struct otlp_process *process, const struct otlp_own_record *record);
 
 /* ---- otlp_http.c: requests to a receiver, by libcurl.  A call waits until the receiver has
- * answered, TIMEOUT has passed, or *stop is not 0. */
+ * answered, TIMEOUT has passed, or is_over() returns true. */
 struct otlp_http_settings {
 	char *url; /* without /v1/logs */
 	char *headers;
@@ -176,7 +176,10 @@ struct otlp_result {
 	char text[512];    /* "http://h:4318/v1/logs: HTTP 503: overloaded"; "": nothing to say */
 };
 struct otlp_http;
-struct otlp_http *otlp_http_create(const struct otlp_http_settings *settings, const uint32_t *stop);
+typedef bool otlp_is_over(const void *user);
+/* The settings are borrowed. */
+struct otlp_http *otlp_http_create(const struct otlp_http_settings *settings, otlp_is_over *is_over,
+				   const void *user);
 void otlp_http_destroy(struct otlp_http *http);
 void otlp_http_post(struct otlp_http *http, enum otlp_signal signal, const struct ct_buf *body,
 		    struct otlp_result *out);

@@ -35,7 +35,8 @@ struct otlp_http {
 	CURL *easy;
 	struct curl_slist *headers;
 	struct otlp_http_settings settings; /* the texts are the caller's */
-	const uint32_t *stop;
+	otlp_is_over *is_over;
+	const void *user;
 	struct ct_buf response, packed;
 	z_stream deflate;
 	bool has_deflate;
@@ -143,7 +144,7 @@ static void add_decoded(struct ct_buf *out, const char *at, size_t size)
 	for (size_t i = 0; i < size; i++) {
 		char c = at[i];
 
-		if (c == '%' && i + 2 < size + 0 && hex_digit(at[i + 1]) >= 0 &&
+		if (c == '%' && i + 2 < size && hex_digit(at[i + 1]) >= 0 &&
 		    hex_digit(at[i + 2]) >= 0) {
 			c = (char)(hex_digit(at[i + 1]) << 4 | hex_digit(at[i + 2]));
 			i += 2;
@@ -203,7 +204,7 @@ static int progress_look(void *user, curl_off_t a, curl_off_t b, curl_off_t c, c
 	(void)b;
 	(void)c;
 	(void)d;
-	return http->stop != NULL && __atomic_load_n(http->stop, __ATOMIC_RELAXED) != 0;
+	return http->is_over(http->user);
 }
 
 static void http_set_options(struct otlp_http *http)
@@ -238,14 +239,16 @@ static void http_set_options(struct otlp_http *http)
 		(void)curl_easy_setopt(easy, CURLOPT_SSLKEY, http->settings.key);
 }
 
-struct otlp_http *otlp_http_create(const struct otlp_http_settings *settings, const uint32_t *stop)
+struct otlp_http *otlp_http_create(const struct otlp_http_settings *settings, otlp_is_over *is_over,
+				   const void *user)
 {
 	struct otlp_http *http = calloc(1, sizeof *http);
 
 	if (http == NULL)
 		return NULL;
 	http->settings = *settings;
-	http->stop = stop;
+	http->is_over = is_over;
+	http->user = user;
 	ct_buf_init(&http->response);
 	ct_buf_init(&http->packed);
 	/* "Expect:" - small requests should not wait for 100 Continue. */

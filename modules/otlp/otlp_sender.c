@@ -75,8 +75,10 @@ struct otlp_job *otlp_sender_job(struct otlp_sender *sender)
  * The thread
  */
 
-static bool sender_is_over(const struct otlp_sender *sender)
+static bool sender_is_over(const void *user)
 {
+	const struct otlp_sender *sender = user;
+
 	return __atomic_load_n(&sender->stop, __ATOMIC_ACQUIRE) != STOP_NOTHING;
 }
 
@@ -169,7 +171,7 @@ static void *sender_main(void *argument)
 			continue;
 		}
 		if (has_descriptors && sender->http == NULL)
-			sender->http = otlp_http_create(&sender->settings, &sender->stop);
+			sender->http = otlp_http_create(&sender->settings, sender_is_over, sender);
 		if (sender->http != NULL)
 			job_run(sender);
 		else

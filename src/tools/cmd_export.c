@@ -17,7 +17,16 @@
 #include "cli/new_file.h"
 #include "print/export/export.h"
 
-enum { OPTION_LINES = 256, OPTION_COLUMNS, OPTION_UNGUARDED, OPTION_ARGS };
+enum {
+	OPTION_LINES = 256,
+	OPTION_COLUMNS,
+	OPTION_UNGUARDED,
+	OPTION_ARGS,
+	OPTION_SIGNALS,
+	OPTION_PROPERTY
+};
+
+#define PROPERTY_LIMIT 32u
 
 struct exporting {
 	struct reading reading;
@@ -25,6 +34,9 @@ struct exporting {
 	void *self; /* the exporter's */
 	const char *output;
 	struct ct_export_options options;
+	struct ct_export_otlp_options otlp;
+	const char *properties[PROPERTY_LIMIT]; /* NAME=VALUE */
+	uint32_t property_count;
 	bool is_file; /* that takes the name of output */
 	struct new_file file;
 	uint64_t events;
@@ -68,7 +80,8 @@ static bool output_open(struct exporting *verb)
 
 	verb->options.fd = STDOUT_FILENO;
 	verb->options.directory = path;
-	verb->is_file = !verb->exporter->is_directory && path != NULL && strcmp(path, "-") != 0;
+	verb->is_file = !verb->exporter->is_directory && path != NULL && strcmp(path, "-") != 0 &&
+			verb->otlp.url == NULL;
 	if (!verb->is_file)
 		return true;
 	if (!new_file_open(&verb->file, path)) {
@@ -89,8 +102,56 @@ static bool output_close(struct exporting *verb, bool is_complete)
 }
 
 /* -----------------------------------------------------------------------------------------------
+ * OTLP
+ */
+
+static bool exporter_is_otlp(const struct ct_exporter *exporter)
+{
+	return exporter == &ct_export_otlp || exporter == &ct_export_otlp_protobuf;
+}
+
+static bool path_is_url(const char *path)
+{
+	return path != NULL &&
+	       (strncmp(path, "http://", 7) == 0 || strncmp(path, "https://", 8) == 0);
+}
+
+static const char *otlp_property(const void *user, const char *name)
+{
+	const struct exporting *verb = user;
+
+	for (uint32_t i = verb->property_count; i-- > 0;) {
+		const char *equals = strchr(verb->properties[i], '=');
+
+		if (ct_name_is(verb->properties[i], (size_t)(equals - verb->properties[i]), name))
+			return equals + 1;
+	}
+	return NULL;
+}
+
+static bool otlp_is_interrupted(void)
+{
+	return new_file_interrupted != 0;
+}
+
+/* -----------------------------------------------------------------------------------------------
  * The way through
  */
+
+/* Reports in the exporter's own words why it could not write. */
+static bool diagnose_failure(struct exporting *verb)
+{
+	const char *failure =
+		verb->exporter->failure != NULL ? verb->exporter->failure(verb->self) : NULL;
+
+	if (failure == NULL)
+		return false;
+	verb->is_unwritten = true;
+	fprintf(stderr, "%s: ", verb->reading.verb);
+	ct_tool_print(stderr, failure, strlen(failure));
+	fputc('\n', stderr);
+	return true;
+}
 
 static void export_note_lost(const struct ct_read_note *note, void *user)
 {
@@ -137,7 +198,8 @@ static bool export_write_events(struct exporting *verb)
 	if (status == CTRACE_OS_ERROR && verb->exporter->spool != NULL &&
 	    verb->exporter->spool(verb->self) != NULL)
 		diagnose_spool(verb, verb->exporter->spool(verb->self), errno);
-	else if (!ct_memory_has_lacked()) /* reported at the tool's end */
+	else if (!ct_memory_has_lacked() &&
+		 !diagnose_failure(verb)) /* reported at the tool's end */
 		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno)
 								: ctrace_status_text(status));
 	return false;
@@ -156,7 +218,7 @@ static bool export_convert(struct exporting *verb)
 	status = verb->exporter->open(&verb->options, &verb->self);
 	if (status == CTRACE_OS_ERROR && errno == ENOTEMPTY)
 		diagnose_output(verb, "is not empty; name a directory that is not there yet");
-	else if (status != CTRACE_OK)
+	else if (status != CTRACE_OK && !diagnose_failure(verb))
 		diagnose_output(verb, status == CTRACE_OS_ERROR ? strerror(errno)
 								: ctrace_status_text(status));
 	verb->reading.has_failed |= status != CTRACE_OK;
@@ -208,18 +270,82 @@ static void parse_format(struct exporting *verb, const char *name, struct argp_s
 	argp_error(state, "unknown format \"%s\"; expected %s", name, ct_buf_text(&known));
 }
 
+static void signals_parse(struct exporting *verb, const char *text, struct argp_state *state)
+{
+	verb->otlp.has_logs = verb->otlp.has_traces = false;
+	while (*text != '\0') {
+		size_t size = strcspn(text, ",");
+
+		if (ct_name_is(text, size, "logs"))
+			verb->otlp.has_logs = true;
+		else if (ct_name_is(text, size, "traces"))
+			verb->otlp.has_traces = true;
+		else
+			argp_error(state, "unknown signal \"%.*s\"; expected logs or traces",
+				   (int)size, text);
+		text += size + (text[size] == ',');
+	}
+}
+
+static void property_parse(struct exporting *verb, const char *text, struct argp_state *state)
+{
+	static const char *const names[] = { "BATCH",    "CA",      "CERTIFICATE", "COMPRESS",
+					     "ENCODING", "HEADERS", "KEY",         "TIMEOUT" };
+	const char *equals = strchr(text, '=');
+
+	for (size_t i = 0; equals != NULL && i < CT_COUNT(names); i++) {
+		if (!ct_name_is(text, (size_t)(equals - text), names[i]))
+			continue;
+		if (verb->property_count == PROPERTY_LIMIT)
+			argp_error(state, "more than %u properties", PROPERTY_LIMIT);
+		verb->properties[verb->property_count++] = text;
+		return;
+	}
+	argp_error(
+		state,
+		"\"%s\" is no property; expected BATCH, CA, CERTIFICATE, COMPRESS, ENCODING, HEADERS, KEY or TIMEOUT, = and a value",
+		text);
+}
+
+static void otlp_check(struct exporting *verb, bool has_signals, struct argp_state *state)
+{
+	if (!exporter_is_otlp(verb->exporter)) {
+		if (path_is_url(verb->output))
+			argp_error(state, "only --format=otlp goes to a receiver");
+		if (has_signals)
+			argp_error(state, "--signals goes with --format=otlp");
+		if (verb->property_count > 0)
+			argp_error(state, "--property goes with --format=otlp");
+		return;
+	}
+	if (path_is_url(verb->output))
+		verb->otlp.url = verb->output;
+	/* A file of protobuf does not say what its messages are. */
+	if (!has_signals) {
+		verb->otlp.has_logs = true;
+		verb->otlp.has_traces = verb->exporter == &ct_export_otlp || verb->otlp.url != NULL;
+	} else if (verb->exporter == &ct_export_otlp_protobuf && verb->otlp.url == NULL &&
+		   verb->otlp.has_logs && verb->otlp.has_traces)
+		argp_error(state, "a file of otlp-protobuf has one signal: logs or traces");
+	verb->otlp.property = otlp_property;
+	verb->otlp.user = verb;
+	verb->otlp.is_interrupted = otlp_is_interrupted;
+	verb->options.otlp = &verb->otlp;
+}
+
 static void options_check(struct exporting *verb, struct argp_state *state)
 {
 	if (verb->exporter == NULL)
 		argp_error(
 			state,
-			"--format is missing: common-trace-format, chrome, perfetto, speedscope, csv or json");
+			"--format is missing: common-trace-format, chrome, perfetto, speedscope, csv, json, otlp or otlp-protobuf");
 	if (verb->reading.path_count == 0)
 		argp_error(state,
 			   "export what? expected a trace, a process directory or a process id");
 	if (verb->exporter->is_directory && verb->output == NULL)
 		argp_error(state, "a %s trace is a directory: --output is missing",
 			   verb->exporter->name);
+	otlp_check(verb, verb->otlp.has_logs || verb->otlp.has_traces, state);
 	if (verb->exporter->is_binary && verb->output == NULL && isatty(STDOUT_FILENO))
 		argp_error(state, "%s is nothing for a terminal: --output is missing",
 			   verb->exporter->name);
@@ -263,6 +389,12 @@ static error_t parse_export(int key, char *argument, struct argp_state *state)
 	case OPTION_UNGUARDED:
 		verb->options.is_unguarded = true;
 		return 0;
+	case OPTION_SIGNALS:
+		signals_parse(verb, argument, state);
+		return 0;
+	case OPTION_PROPERTY:
+		property_parse(verb, argument, state);
+		return 0;
 	case ARGP_KEY_ARGS:
 		reading_words(&verb->reading, state->argv + state->next,
 			      (size_t)(state->argc - state->next));
@@ -279,9 +411,11 @@ int cmd_export(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
 		{ "format", 'f', "FORMAT", 0,
-		  "common-trace-format, chrome, perfetto, speedscope, csv or json", 0 },
+		  "common-trace-format, chrome, perfetto, speedscope, csv, json, otlp or otlp-protobuf",
+		  0 },
 		{ "output", 'o', "PATH", 0,
-		  "The file, or the directory of common-trace-format; stdout by default", 0 },
+		  "The file, the directory of common-trace-format, or the URL of a receiver of otlp; stdout by default",
+		  0 },
 		{ "args", OPTION_ARGS, NULL, 0,
 		  "chrome: also the items of spans; then speedscope adds no spans up", 0 },
 		{ "lines", OPTION_LINES, NULL, 0,
@@ -290,6 +424,9 @@ int cmd_export(int argc, char **argv)
 		  "csv: these items, and fields of records as record.pkg-size, as columns", 0 },
 		{ "unguarded", OPTION_UNGUARDED, NULL, 0,
 		  "csv: no apostrophe before texts that a spreadsheet would compute", 0 },
+		{ "signals", OPTION_SIGNALS, "LIST", 0, "otlp: logs, traces or both", 0 },
+		{ "property", OPTION_PROPERTY, "NAME=VALUE", 0,
+		  "otlp: a property of the destination otlp, as HEADERS; repeatable", 0 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
@@ -301,7 +438,7 @@ int cmd_export(int argc, char **argv)
 		.parser = parse_export,
 		.args_doc = "--format=FORMAT ['EXPRESSION'] PATH|PID...",
 		.doc = "Write traces, merged by time, for other tools: a Common Trace Format 1.8 directory with named events for babeltrace2 and Trace"
-		       " Compass, JSON and protobuf for Perfetto and similar viewers, speedscope's format, comma-separated values, JSON.\v"
+		       " Compass, JSON and protobuf for Perfetto and similar viewers, speedscope's format, comma-separated values, JSON, logs and spans of OpenTelemetry.\v"
 		       "Exit status: 0 done; 1 no events, or damaged input; 2 usage, no memory, or the output could not be written.",
 	};
 	struct exporting verb = { .output = NULL };

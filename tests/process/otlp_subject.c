@@ -7,6 +7,7 @@
  *     spans N    N times a span (10 and 11) with a span (20 and 21) within it
  *     count N    N events, id 1, with a running number
  *     flush      delivers everything, and prints "ok" or the status
+ *     child N    N events, id 1, of a forked child, which ends; prints its number
  *     exit       ends at once, without a flush
  *     kill       kills itself
  *
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct ctrace_tracer tracer = CTRACE_TRACER("OTLP.TEST");
@@ -62,7 +64,17 @@ int main(void)
 		else if (strncmp(line, "count", 5) == 0)
 			for (unsigned long i = 0; i < count; i++)
 				CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(total++));
-		else if (strncmp(line, "flush", 5) == 0) {
+		else if (strncmp(line, "child", 5) == 0) {
+			pid_t child = fork();
+
+			for (unsigned long i = 0; child == 0 && i < count; i++)
+				CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i));
+			if (child == 0)
+				exit(0);
+			(void)waitpid(child, NULL, 0);
+			(void)printf("%d\n", (int)child);
+			(void)fflush(stdout);
+		} else if (strncmp(line, "flush", 5) == 0) {
 			enum ctrace_status status = ctrace_flush(30000);
 
 			(void)puts(status == CTRACE_OK ? "ok" : ctrace_status_name(status));

@@ -19,8 +19,8 @@
 #define EXACT_LIMIT ((uint64_t)1 << 53) /* JSON readers take numbers for doubles */
 
 static const struct ct_exporter *const exporters[] = {
-	&ct_export_trace,      &ct_export_chrome, &ct_export_perfetto,
-	&ct_export_speedscope, &ct_export_csv,    &ct_export_json,
+	&ct_export_trace, &ct_export_chrome, &ct_export_perfetto, &ct_export_speedscope,
+	&ct_export_csv,   &ct_export_json,   &ct_export_otlp,     &ct_export_otlp_protobuf,
 };
 
 const struct ct_exporter *ct_exporter_at(size_t index)
@@ -35,6 +35,9 @@ const struct ct_exporter *ct_exporter_find(const char *name)
 	for (size_t i = 0; i < CT_COUNT(exporters); i++) {
 		if (strncasecmp(name, exporters[i]->name, strlen(name)) != 0)
 			continue;
+		/* A whole name may also be the beginning of another. */
+		if (strlen(name) == strlen(exporters[i]->name))
+			return exporters[i];
 		if (found != NULL)
 			return NULL;
 		found = exporters[i];

@@ -28,6 +28,18 @@ struct ct_export_options {
 	const char *columns;
 	bool has_args;     /* chrome: both ends of a span have their items as args */
 	bool is_unguarded; /* csv: texts that a spreadsheet would compute stay as they are */
+	const struct ct_export_otlp_options *otlp;
+};
+
+/* What only OTLP has. */
+struct ct_export_otlp_options {
+	const char *url; /* of a receiver; NULL: a document */
+	bool has_logs, has_traces;
+	/* Returns a property of the destination OTLP that the user has set; else NULL. */
+	const char *(*property)(const void *user, const char *name);
+	const void *user;
+	/* Has the user asked for the end? */
+	bool (*is_interrupted)(void);
 };
 
 struct ct_exporter {
@@ -47,6 +59,9 @@ struct ct_exporter {
 	enum ctrace_status (*end)(void *self);
 	/* Returns the directory of temporary files when end() failed there; NULL otherwise. */
 	const char *(*spool)(const void *self);
+	/* Returns a sentence about what open() or end() could not do, without a full stop; NULL:
+	 * there is none.  After a failed open(), self is NULL. */
+	const char *(*failure)(const void *self);
 	void (*close)(void *self);
 };
 extern const struct ct_exporter ct_export_trace;      /* export_trace.c: Common Trace Format 1.8 */
@@ -55,6 +70,16 @@ extern const struct ct_exporter ct_export_perfetto;   /* export_perfetto.c */
 extern const struct ct_exporter ct_export_speedscope; /* export_speedscope.c */
 extern const struct ct_exporter ct_export_csv;        /* export_csv.c */
 extern const struct ct_exporter ct_export_json;       /* export_json.c */
+/* export_otlp.c: logs and spans of OpenTelemetry: JSON, and protobuf with a length before each
+ * message.  Both go to a receiver as well. */
+extern const struct ct_exporter ct_export_otlp;
+extern const struct ct_exporter ct_export_otlp_protobuf;
+/* The module "otlp" exports this as `ct_otlp_module`: both exporters. */
+#define CT_OTLP_MODULE "ct_otlp_module"
+struct ct_otlp_module {
+	size_t size; /* of this struct as the module knows it */
+	const struct ct_exporter *json, *protobuf;
+};
 /* Finds an exporter by its name or an unambiguous beginning of it; NULL: none, or several. */
 const struct ct_exporter *ct_exporter_find(const char *name);
 const struct ct_exporter *ct_exporter_at(size_t index); /* NULL past the end */
