@@ -49,16 +49,16 @@ struct chunk {
 struct otlp_output {
 	const struct ctrace_emitter_context *context;
 	pid_t owner;
-	struct otlp_sender *sender;
+	struct ct_otlp_sender *sender;
 	uint32_t level, limit;
 	uint64_t wait_ns;
 	struct ct_catalog *catalog;       /* or NULL */
 	struct ct_pairing_state *pairing; /* or NULL */
 	struct ct_source_process source;
-	struct otlp_process process;
+	struct ct_otlp_process process;
 	uint64_t identity; /* of the process */
-	struct otlp_map map;
-	struct otlp_request request;
+	struct ct_otlp_map map;
+	struct ct_otlp_request request;
 	uint32_t done; /* events of the failed batch that are sent; the last of them: */
 	struct mark last_done;
 	struct chunk chunk;
@@ -131,11 +131,11 @@ static void catalog_open(struct otlp_output *output)
 
 static void output_fini(struct otlp_output *output)
 {
-	otlp_sender_destroy(output->sender);
+	ct_otlp_sender_destroy(output->sender);
 	ct_pairing_destroy(output->pairing);
 	ct_catalog_destroy(output->catalog);
-	otlp_map_fini(&output->map);
-	otlp_request_fini(&output->request);
+	ct_otlp_map_fini(&output->map);
+	ct_otlp_request_fini(&output->request);
 	free(output->counts);
 	free(output);
 }
@@ -147,7 +147,7 @@ static void output_fill(struct otlp_output *output, const struct ctrace_emitter_
 	output->context = context;
 	output->owner = getpid();
 	output->level = ct_line_settings_level(context);
-	output->limit = batch == 0 || batch > OTLP_BATCH ? OTLP_BATCH : (uint32_t)batch;
+	output->limit = batch == 0 || batch > CT_OTLP_BATCH ? CT_OTLP_BATCH : (uint32_t)batch;
 	output->source = (struct ct_source_process){
 		.path = "",
 		.host = context->host,
@@ -157,19 +157,19 @@ static void output_fill(struct otlp_output *output, const struct ctrace_emitter_
 		.pid = context->pid,
 		.asid = context->asid,
 	};
-	output->process = (struct otlp_process){ .source = &output->source,
-						 .command_line = context->command_line,
-						 .system = context->system };
+	output->process = (struct ct_otlp_process){ .source = &output->source,
+						    .command_line = context->command_line,
+						    .system = context->system };
 	output->identity = identity_of(context);
-	otlp_map_init(&output->map);
+	ct_otlp_map_init(&output->map);
 	output->map.encoding = ct_encoding_setting(context);
-	otlp_request_init(&output->request);
+	ct_otlp_request_init(&output->request);
 }
 
 static enum ctrace_status output_open(const struct ctrace_emitter_context *context, void **out_self)
 {
-	struct otlp_http_settings settings;
-	enum ctrace_status status = otlp_http_settings_read(&settings, property_of, context);
+	struct ct_otlp_http_settings settings;
+	enum ctrace_status status = ct_otlp_http_settings_read(&settings, property_of, context);
 	struct otlp_output *output;
 	uint64_t timeout_ns;
 
@@ -179,7 +179,7 @@ static enum ctrace_status output_open(const struct ctrace_emitter_context *conte
 		char text[64];
 
 		(void)snprintf(text, sizeof text, "the property %s of OTLP", settings.wrong);
-		otlp_http_settings_fini(&settings);
+		ct_otlp_http_settings_fini(&settings);
 		errno = EINVAL;
 		ct_emitter_failed_at(context, text);
 		return CTRACE_OUTPUT_ERROR;
@@ -187,12 +187,12 @@ static enum ctrace_status output_open(const struct ctrace_emitter_context *conte
 	timeout_ns = settings.timeout_ms * 1000000u;
 	output = calloc(1, sizeof *output);
 	if (output == NULL) {
-		otlp_http_settings_fini(&settings);
+		ct_otlp_http_settings_fini(&settings);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	output_fill(output, context);
 	output->wait_ns = context->recovering ? timeout_ns : WAIT_NS;
-	status = otlp_sender_create(&settings, &output->sender);
+	status = ct_otlp_sender_create(&settings, &output->sender);
 	if (status != CTRACE_OK) {
 		output_fini(output);
 		return status;
@@ -292,7 +292,7 @@ static void map_inferred(struct otlp_output *output)
 	struct ct_read_event *event;
 
 	while ((event = ct_pairing_next_inferred(output->pairing)) != NULL)
-		otlp_map_event(&output->map, &output->request, &output->process, event, NULL);
+		ct_otlp_map_event(&output->map, &output->request, &output->process, event, NULL);
 }
 
 static void map_event(struct otlp_output *output, const struct ctrace_event *traced,
@@ -313,12 +313,12 @@ static void map_event(struct otlp_output *output, const struct ctrace_event *tra
 		ct_pairing_note(output->pairing, &event);
 		map_inferred(output);
 	}
-	otlp_map_event(&output->map, &output->request, &output->process, &event, uid);
+	ct_otlp_map_event(&output->map, &output->request, &output->process, &event, uid);
 }
 
 static void add_own_records(struct otlp_output *output)
 {
-	struct otlp_own_record record = { .time_ns = output->map.observed_ns };
+	struct ct_otlp_own_record record = { .time_ns = output->map.observed_ns };
 	char text[128], uid[UID_SIZE];
 
 	record.text = text;
@@ -332,7 +332,7 @@ static void add_own_records(struct otlp_output *output)
 		(void)snprintf(text, sizeof text, "%" PRIu64 " events lost", record.events);
 		(void)snprintf(uid, sizeof uid, "%016" PRIx64 "-lost-%" PRIx64, output->identity,
 			       output->lost);
-		otlp_map_own(&output->map, &output->request, &output->process, &record);
+		ct_otlp_map_own(&output->map, &output->request, &output->process, &record);
 	}
 	if (output->refused > output->refused_known) {
 		record.name = "ctrace.refused";
@@ -342,25 +342,26 @@ static void add_own_records(struct otlp_output *output)
 		(void)snprintf(text, sizeof text,
 			       "%" PRIu64 " log records or spans refused by the receiver",
 			       record.events);
-		otlp_map_own(&output->map, &output->request, &output->process, &record);
+		ct_otlp_map_own(&output->map, &output->request, &output->process, &record);
 	}
 }
 
 static enum ctrace_status chunk_pack(struct otlp_output *output)
 {
-	struct otlp_job *job = otlp_sender_job(output->sender);
+	struct ct_otlp_job *job = ct_otlp_sender_job(output->sender);
 	enum ctrace_status status = CTRACE_OK;
 
-	for (unsigned i = 0; i < OTLP_SIGNALS; i++) {
-		ct_buf_trim(&job->bodies[i], OTLP_REQUEST_BYTES);
+	for (unsigned i = 0; i < CT_OTLP_SIGNALS; i++) {
+		ct_buf_trim(&job->bodies[i], CT_OTLP_REQUEST_BYTES);
 		if (output->request.counts[i] > 0)
-			otlp_request_pack(&output->request, (enum otlp_signal)i, &job->bodies[i]);
+			ct_otlp_request_pack(&output->request, (enum ct_otlp_signal)i,
+					     &job->bodies[i]);
 		if (job->bodies[i].failed)
 			status = CTRACE_NOT_ENOUGH_MEMORY;
 	}
-	output->chunk.logs = output->request.counts[OTLP_LOGS];
-	output->chunk.spans = output->request.counts[OTLP_TRACES];
-	otlp_request_clear(&output->request);
+	output->chunk.logs = output->request.counts[CT_OTLP_LOGS];
+	output->chunk.spans = output->request.counts[CT_OTLP_TRACES];
+	ct_otlp_request_clear(&output->request);
 	return status;
 }
 
@@ -381,7 +382,7 @@ static enum ctrace_status chunk_make(struct otlp_output *output, const struct ct
 	if (!is_again)
 		add_own_records(output);
 	for (; at < batch->event_count && at - done < limit &&
-	       (at == done || output->request.bytes < OTLP_REQUEST_BYTES);
+	       (at == done || output->request.bytes < CT_OTLP_REQUEST_BYTES);
 	     at++) {
 		const struct ctrace_event *event = &batch->events[at];
 		const char *name = event_uid(output, batch, event, uid);
@@ -401,7 +402,7 @@ static enum ctrace_status chunk_make(struct otlp_output *output, const struct ct
 static void note_failure(struct otlp_output *output)
 {
 	char text[512];
-	int error = otlp_sender_failure(output->sender, text);
+	int error = ct_otlp_sender_failure(output->sender, text);
 
 	ct_emitter_failed_at(output->context, text);
 	errno = error;
@@ -410,14 +411,14 @@ static void note_failure(struct otlp_output *output)
 /* The receiver has taken the chunk, or never will. */
 static uint32_t chunk_end(struct otlp_output *output)
 {
-	const struct otlp_job *job = otlp_sender_job(output->sender);
-	const struct otlp_result *results = job->results;
+	const struct ct_otlp_job *job = ct_otlp_sender_job(output->sender);
+	const struct ct_otlp_result *results = job->results;
 	struct chunk chunk = output->chunk;
-	bool is_refused = chunk.logs > 0 && results[OTLP_LOGS].answer == OTLP_REFUSED;
+	bool is_refused = chunk.logs > 0 && results[CT_OTLP_LOGS].answer == CT_OTLP_REFUSED;
 
 	output->chunk = (struct chunk){ .count = 0 };
-	output->refused += results[OTLP_LOGS].rejected + results[OTLP_TRACES].rejected;
-	if (chunk.spans > 0 && results[OTLP_TRACES].answer == OTLP_REFUSED)
+	output->refused += results[CT_OTLP_LOGS].rejected + results[CT_OTLP_TRACES].rejected;
+	if (chunk.spans > 0 && results[CT_OTLP_TRACES].answer == CT_OTLP_REFUSED)
 		output->refused += chunk.spans;
 	if (is_refused && chunk.count > 1) {
 		if (output->refused_left == 0)
@@ -448,16 +449,16 @@ static enum ctrace_status chunk_send(struct otlp_output *output, uint64_t deadli
 		return CTRACE_OK;
 	}
 	if (!output->chunk.is_under_way) {
-		status = otlp_sender_start(output->sender);
+		status = ct_otlp_sender_start(output->sender);
 		if (status != CTRACE_OK)
 			return status;
 		output->chunk.is_under_way = true;
 	}
-	switch (otlp_sender_wait(output->sender, deadline)) {
-	case OTLP_JOB_DONE:
+	switch (ct_otlp_sender_wait(output->sender, deadline)) {
+	case CT_OTLP_JOB_DONE:
 		*out_done = chunk_end(output);
 		return CTRACE_OK;
-	case OTLP_JOB_WAITING:
+	case CT_OTLP_JOB_WAITING:
 		note_failure(output);
 		return CTRACE_OUTPUT_ERROR;
 	default:
@@ -472,7 +473,7 @@ static bool chunk_drop(struct otlp_output *output, uint64_t deadline)
 {
 	if (output->chunk.count == 0)
 		return true;
-	if (output->chunk.is_under_way && !otlp_sender_cancel(output->sender, deadline)) {
+	if (output->chunk.is_under_way && !ct_otlp_sender_cancel(output->sender, deadline)) {
 		errno = ETIMEDOUT;
 		return false;
 	}
@@ -542,8 +543,8 @@ static void send_own_records(struct otlp_output *output)
 	output->map.observed_ns = ct_clock_wall_ns();
 	add_own_records(output);
 	if (chunk_pack(output) == CTRACE_OK && output->chunk.logs > 0 &&
-	    otlp_sender_start(output->sender) == CTRACE_OK &&
-	    otlp_sender_wait(output->sender, deadline) == OTLP_JOB_DONE)
+	    ct_otlp_sender_start(output->sender) == CTRACE_OK &&
+	    ct_otlp_sender_wait(output->sender, deadline) == CT_OTLP_JOB_DONE)
 		output->context->place->extra = output->chunk.lost;
 }
 
@@ -562,7 +563,7 @@ extern const struct ctrace_emitter ctrace_emitter;
 __attribute__((visibility("default"))) const struct ctrace_emitter ctrace_emitter = {
 	.size = sizeof(struct ctrace_emitter),
 	.name = "OTLP",
-	.properties = otlp_properties,
+	.properties = ct_otlp_properties,
 	.open = output_open,
 	.write = output_write,
 	.lost = output_lost,

@@ -25,8 +25,8 @@
 
 struct export
 {
-	struct otlp_map map;
-	struct otlp_request request;
+	struct ct_otlp_map map;
+	struct ct_otlp_request request;
 	uint32_t events, limit; /* of the request */
 	uint64_t last_ns;
 	struct ct_source_process unknown; /* of losses that no process is known for */
@@ -35,11 +35,11 @@ struct export
 	int fd;
 	struct ct_buf out;
 	/* a receiver */
-	struct otlp_http_settings settings;
-	struct otlp_http *http;
+	struct ct_otlp_http_settings settings;
+	struct ct_otlp_http *http;
 	const struct ct_export_otlp_options *options;
 	bool has_delivered;
-	uint64_t sent[OTLP_SIGNALS], rejected[OTLP_SIGNALS];
+	uint64_t sent[CT_OTLP_SIGNALS], rejected[CT_OTLP_SIGNALS];
 	char rejection[512];
 
 	enum ctrace_status status; /* the first failure */
@@ -74,10 +74,10 @@ static void export_close(void *user)
 {
 	struct export *self = user;
 
-	otlp_http_destroy(self->http);
-	otlp_http_settings_fini(&self->settings);
-	otlp_map_fini(&self->map);
-	otlp_request_fini(&self->request);
+	ct_otlp_http_destroy(self->http);
+	ct_otlp_http_settings_fini(&self->settings);
+	ct_otlp_map_fini(&self->map);
+	ct_otlp_request_fini(&self->request);
 	ct_buf_fini(&self->out);
 	free(self);
 }
@@ -88,7 +88,7 @@ static void export_read_properties(struct export *self)
 	const char *encoding = export_property(self->options, "ENCODING");
 	uint32_t limit = batch != NULL ? ct_value_number(batch, strlen(batch)) : 0;
 
-	self->limit = limit != 0 && limit < OTLP_BATCH ? limit : OTLP_BATCH;
+	self->limit = limit != 0 && limit < CT_OTLP_BATCH ? limit : CT_OTLP_BATCH;
 	if (encoding != NULL &&
 	    ct_encoding_parse(encoding, strlen(encoding), &self->map.encoding) &&
 	    !ct_encoding_prepare(self->map.encoding))
@@ -113,16 +113,16 @@ static enum ctrace_status export_open(const struct ct_export_options *options, b
 						    .jobname = "",
 						    .format = "" };
 	ct_buf_init(&self->out);
-	otlp_map_init(&self->map);
-	otlp_request_init(&self->request);
-	self->map.wants[OTLP_LOGS] = self->options->has_logs;
-	self->map.wants[OTLP_TRACES] = self->options->has_traces;
+	ct_otlp_map_init(&self->map);
+	ct_otlp_request_init(&self->request);
+	self->map.wants[CT_OTLP_LOGS] = self->options->has_logs;
+	self->map.wants[CT_OTLP_TRACES] = self->options->has_traces;
 	export_read_properties(self);
-	status = otlp_http_settings_read(&self->settings, export_property, self->options);
+	status = ct_otlp_http_settings_read(&self->settings, export_property, self->options);
 	if (status == CTRACE_OK && self->settings.wrong != NULL)
 		status = CTRACE_UNSUPPORTED;
 	if (status == CTRACE_OK && self->options->url != NULL) {
-		self->http = otlp_http_create(&self->settings, export_is_over, self);
+		self->http = ct_otlp_http_create(&self->settings, export_is_over, self);
 		if (self->http == NULL)
 			status = CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -175,7 +175,7 @@ static void document_write(struct export *self)
 }
 
 /* As the file exporter of the OpenTelemetry Collector writes them. */
-static void document_add(struct export *self, enum otlp_signal signal)
+static void document_add(struct export *self, enum ct_otlp_signal signal)
 {
 	struct ct_buf *out = &self->out;
 
@@ -184,18 +184,18 @@ static void document_add(struct export *self, enum otlp_signal signal)
 		size_t start = out->size, size;
 
 		ct_buf_add(out, room, sizeof room);
-		otlp_request_pack(&self->request, signal, out);
+		ct_otlp_request_pack(&self->request, signal, out);
 		size = out->size - start - sizeof room;
 		for (unsigned i = 0; i < sizeof room && !out->failed; i++)
 			out->data[start + i] = (char)(size >> (24 - 8 * i));
 	} else {
-		const ProtobufCMessage *message = otlp_request_message(&self->request, signal);
+		const ProtobufCMessage *message = ct_otlp_request_message(&self->request, signal);
 
 		if (message == NULL) {
 			out->failed = true;
 			return;
 		}
-		otlp_json_add(out, message);
+		ct_otlp_json_add(out, message);
 		ct_buf_add_char(out, '\n');
 	}
 	if (out->size >= WRITE_SIZE)
@@ -218,18 +218,18 @@ static void wait_for(const struct export *self, uint64_t wait_ns)
 }
 
 /* Is another try of any use?  A receiver that never answered has a wrong address. */
-static bool result_may_heal(const struct export *self, const struct otlp_result *result)
+static bool result_may_heal(const struct export *self, const struct ct_otlp_result *result)
 {
-	return result->answer == OTLP_AGAIN && !export_is_over(self) &&
+	return result->answer == CT_OTLP_AGAIN && !export_is_over(self) &&
 	       (result->is_throttled || (!result->is_answered && self->has_delivered));
 }
 
-static void request_send(struct export *self, enum otlp_signal signal)
+static void request_send(struct export *self, enum ct_otlp_signal signal)
 {
 	uint64_t since_ns = ct_clock_mono_ns();
-	struct otlp_result result;
+	struct ct_otlp_result result;
 
-	otlp_request_pack(&self->request, signal, &self->out);
+	ct_otlp_request_pack(&self->request, signal, &self->out);
 	if (self->out.failed) {
 		export_fail(self, CTRACE_NOT_ENOUGH_MEMORY, ENOMEM);
 		return;
@@ -237,20 +237,20 @@ static void request_send(struct export *self, enum otlp_signal signal)
 	for (uint32_t failures = 0;; failures++) {
 		uint64_t wait_ns;
 
-		otlp_http_post(self->http, signal, &self->out, &result);
+		ct_otlp_http_post(self->http, signal, &self->out, &result);
 		if (!result_may_heal(self, &result))
 			break;
-		wait_ns = otlp_retry_ns(&result, failures);
+		wait_ns = ct_otlp_retry_ns(&result, failures);
 		if (ct_clock_mono_ns() + wait_ns - since_ns > RETRY_LIMIT_NS)
 			break;
 		wait_for(self, wait_ns);
 	}
 	ct_buf_clear(&self->out);
 	self->sent[signal] += self->request.counts[signal];
-	if (result.answer == OTLP_ACCEPTED) {
+	if (result.answer == CT_OTLP_ACCEPTED) {
 		self->has_delivered = true;
 		self->rejected[signal] += result.rejected;
-	} else if (result.answer == OTLP_REFUSED) {
+	} else if (result.answer == CT_OTLP_REFUSED) {
 		self->rejected[signal] += self->request.counts[signal];
 	} else {
 		export_fail(self, CTRACE_OUTPUT_ERROR, result.error);
@@ -263,14 +263,14 @@ static void request_send(struct export *self, enum otlp_signal signal)
 static void report_rejected(struct export *self)
 {
 	if (self->status != CTRACE_OK ||
-	    self->rejected[OTLP_LOGS] + self->rejected[OTLP_TRACES] == 0)
+	    self->rejected[CT_OTLP_LOGS] + self->rejected[CT_OTLP_TRACES] == 0)
 		return;
 	export_fail(self, CTRACE_OUTPUT_ERROR, EIO);
 	(void)snprintf(self->failure, sizeof self->failure,
 		       "the receiver has refused %" PRIu64 " of %" PRIu64
 		       " log records and %" PRIu64 " of %" PRIu64 " spans; at first: %s",
-		       self->rejected[OTLP_LOGS], self->sent[OTLP_LOGS],
-		       self->rejected[OTLP_TRACES], self->sent[OTLP_TRACES], self->rejection);
+		       self->rejected[CT_OTLP_LOGS], self->sent[CT_OTLP_LOGS],
+		       self->rejected[CT_OTLP_TRACES], self->sent[CT_OTLP_TRACES], self->rejection);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -281,57 +281,57 @@ static void request_end(struct export *self)
 {
 	if (self->request.pool.failed)
 		export_fail(self, CTRACE_NOT_ENOUGH_MEMORY, ENOMEM);
-	for (unsigned i = 0; i < OTLP_SIGNALS && self->status == CTRACE_OK; i++) {
+	for (unsigned i = 0; i < CT_OTLP_SIGNALS && self->status == CTRACE_OK; i++) {
 		if (self->request.counts[i] == 0)
 			continue;
 		if (self->http != NULL)
-			request_send(self, (enum otlp_signal)i);
+			request_send(self, (enum ct_otlp_signal)i);
 		else
-			document_add(self, (enum otlp_signal)i);
+			document_add(self, (enum ct_otlp_signal)i);
 	}
-	otlp_request_clear(&self->request);
+	ct_otlp_request_clear(&self->request);
 	self->events = 0;
 }
 
 static void request_offer(struct export *self)
 {
-	if (++self->events >= self->limit || self->request.bytes >= OTLP_REQUEST_BYTES)
+	if (++self->events >= self->limit || self->request.bytes >= CT_OTLP_REQUEST_BYTES)
 		request_end(self);
 }
 
 static void export_add(void *user, const struct ct_read_event *event)
 {
 	struct export *self = user;
-	const struct otlp_process process = { .source = event->source_process,
-					      .command_line = "",
-					      .system = "" };
+	const struct ct_otlp_process process = { .source = event->source_process,
+						 .command_line = "",
+						 .system = "" };
 
 	if (self->status != CTRACE_OK)
 		return;
 	self->last_ns = event->traced.time_ns;
-	otlp_map_event(&self->map, &self->request, &process, event, NULL);
+	ct_otlp_map_event(&self->map, &self->request, &process, event, NULL);
 	request_offer(self);
 }
 
 static void export_lost(void *user, const struct ct_read_note *note)
 {
 	struct export *self = user;
-	const struct otlp_process process = {
+	const struct ct_otlp_process process = {
 		.source = note->source_process != NULL ? note->source_process : &self->unknown,
 		.command_line = "",
 		.system = "",
 	};
 	char text[64];
-	struct otlp_own_record record = { .name = "ctrace.lost",
-					  .text = text,
-					  .events = note->events,
-					  .time_ns =
-						  note->to_ns != 0 ? note->to_ns : self->last_ns };
+	struct ct_otlp_own_record record = { .name = "ctrace.lost",
+					     .text = text,
+					     .events = note->events,
+					     .time_ns = note->to_ns != 0 ? note->to_ns
+									 : self->last_ns };
 
 	if (self->status != CTRACE_OK)
 		return;
 	(void)snprintf(text, sizeof text, "%" PRIu64 " events lost", note->events);
-	otlp_map_own(&self->map, &self->request, &process, &record);
+	ct_otlp_map_own(&self->map, &self->request, &process, &record);
 	request_offer(self);
 }
 

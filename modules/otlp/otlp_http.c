@@ -31,11 +31,11 @@ typedef Opentelemetry__Proto__Collector__Logs__V1__ExportLogsPartialSuccess otlp
 #define NO_EXIT_HANDLER 0x00080000u /* OPENSSL_INIT_NO_ATEXIT */
 #define EXIT_WAIT_NS 400000000u
 
-struct otlp_http {
+struct ct_otlp_http {
 	CURL *easy;
 	struct curl_slist *headers;
-	struct otlp_http_settings settings; /* the texts are the caller's */
-	otlp_is_over *is_over;
+	struct ct_otlp_http_settings settings; /* the texts are the caller's */
+	ct_otlp_is_over *is_over;
 	const void *user;
 	struct ct_buf response, packed;
 	z_stream deflate;
@@ -154,7 +154,7 @@ static void add_decoded(struct ct_buf *out, const char *at, size_t size)
 	}
 }
 
-static bool header_add(struct otlp_http *http, const char *text)
+static bool header_add(struct ct_otlp_http *http, const char *text)
 {
 	struct curl_slist *longer = curl_slist_append(http->headers, text);
 
@@ -164,7 +164,7 @@ static bool header_add(struct otlp_http *http, const char *text)
 }
 
 /* "NAME=VALUE,NAME=VALUE" */
-static bool headers_parse(struct otlp_http *http, const char *at)
+static bool headers_parse(struct ct_otlp_http *http, const char *at)
 {
 	struct ct_buf line;
 	bool is_good = true;
@@ -189,7 +189,7 @@ static bool headers_parse(struct otlp_http *http, const char *at)
 
 static size_t response_take(char *data, size_t size, size_t count, void *user)
 {
-	struct otlp_http *http = user;
+	struct ct_otlp_http *http = user;
 
 	if (http->response.size < RESPONSE_LIMIT)
 		ct_buf_add(&http->response, data, size * count);
@@ -198,7 +198,7 @@ static size_t response_take(char *data, size_t size, size_t count, void *user)
 
 static int progress_look(void *user, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
 {
-	const struct otlp_http *http = user;
+	const struct ct_otlp_http *http = user;
 
 	(void)a;
 	(void)b;
@@ -207,7 +207,7 @@ static int progress_look(void *user, curl_off_t a, curl_off_t b, curl_off_t c, c
 	return http->is_over(http->user);
 }
 
-static void http_set_options(struct otlp_http *http)
+static void http_set_options(struct ct_otlp_http *http)
 {
 	CURL *easy = http->easy;
 
@@ -239,10 +239,10 @@ static void http_set_options(struct otlp_http *http)
 		(void)curl_easy_setopt(easy, CURLOPT_SSLKEY, http->settings.key);
 }
 
-struct otlp_http *otlp_http_create(const struct otlp_http_settings *settings, otlp_is_over *is_over,
-				   const void *user)
+struct ct_otlp_http *ct_otlp_http_create(const struct ct_otlp_http_settings *settings,
+					 ct_otlp_is_over *is_over, const void *user)
 {
-	struct otlp_http *http = calloc(1, sizeof *http);
+	struct ct_otlp_http *http = calloc(1, sizeof *http);
 
 	if (http == NULL)
 		return NULL;
@@ -269,11 +269,11 @@ struct otlp_http *otlp_http_create(const struct otlp_http_settings *settings, ot
 	http_set_options(http);
 	return http;
 undo:
-	otlp_http_destroy(http);
+	ct_otlp_http_destroy(http);
 	return NULL;
 }
 
-void otlp_http_destroy(struct otlp_http *http)
+void ct_otlp_http_destroy(struct ct_otlp_http *http)
 {
 	if (http == NULL)
 		return;
@@ -294,7 +294,7 @@ void otlp_http_destroy(struct otlp_http *http)
  * A request
  */
 
-static bool body_pack(struct otlp_http *http, const struct ct_buf *body)
+static bool body_pack(struct ct_otlp_http *http, const struct ct_buf *body)
 {
 	z_stream *deflate_of = &http->deflate;
 	size_t bound = deflateBound(deflate_of, body->size);
@@ -346,7 +346,7 @@ static void add_shown(struct ct_buf *out, const char *text, size_t size)
 	ct_escape_add(out, text, size);
 }
 
-static bool response_is_protobuf(const struct otlp_http *http)
+static bool response_is_protobuf(const struct ct_otlp_http *http)
 {
 	char *type = NULL;
 
@@ -356,7 +356,7 @@ static bool response_is_protobuf(const struct otlp_http *http)
 
 /* What a receiver says of an error: google.rpc.Status has the fields of a partial success, a number
  * and a text. */
-static void add_refusal(struct otlp_http *http, struct ct_buf *text)
+static void add_refusal(struct ct_otlp_http *http, struct ct_buf *text)
 {
 	otlp_partial *status = NULL;
 
@@ -379,7 +379,7 @@ static void add_refusal(struct otlp_http *http, struct ct_buf *text)
 		status, NULL);
 }
 
-static void note_partial(struct otlp_result *out, struct ct_buf *text, int64_t rejected,
+static void note_partial(struct ct_otlp_result *out, struct ct_buf *text, int64_t rejected,
 			 const char *message)
 {
 	if (rejected > 0)
@@ -390,15 +390,15 @@ static void note_partial(struct otlp_result *out, struct ct_buf *text, int64_t r
 	add_shown(text, message, strlen(message));
 }
 
-static void take_partial(struct otlp_http *http, enum otlp_signal signal, struct otlp_result *out,
-			 struct ct_buf *text)
+static void take_partial(struct ct_otlp_http *http, enum ct_otlp_signal signal,
+			 struct ct_otlp_result *out, struct ct_buf *text)
 {
 	const uint8_t *data = (const uint8_t *)http->response.data;
 	size_t size = http->response.size;
 
 	if (size == 0 || !response_is_protobuf(http))
 		return;
-	if (signal == OTLP_LOGS) {
+	if (signal == CT_OTLP_LOGS) {
 		otlp_logs_response *response =
 			opentelemetry__proto__collector__logs__v1__export_logs_service_response__unpack(
 				NULL, size, data);
@@ -423,15 +423,15 @@ static void take_partial(struct otlp_http *http, enum otlp_signal signal, struct
 	}
 }
 
-static void note_status(struct otlp_http *http, enum otlp_signal signal, long status,
-			struct otlp_result *out, struct ct_buf *text)
+static void note_status(struct ct_otlp_http *http, enum ct_otlp_signal signal, long status,
+			struct ct_otlp_result *out, struct ct_buf *text)
 {
 	curl_off_t after = 0;
 
 	out->is_answered = true;
 	out->error = EIO;
 	if (status / 100 == 2) {
-		out->answer = OTLP_ACCEPTED;
+		out->answer = CT_OTLP_ACCEPTED;
 		out->error = 0;
 		take_partial(http, signal, out, text);
 		return;
@@ -439,7 +439,8 @@ static void note_status(struct otlp_http *http, enum otlp_signal signal, long st
 	ct_buf_add_format(text, ": HTTP %ld", status);
 	add_refusal(http, text);
 	out->is_throttled = status == 429 || status == 502 || status == 503 || status == 504;
-	out->answer = status == 400 || status == 413 || status == 422 ? OTLP_REFUSED : OTLP_AGAIN;
+	out->answer =
+		status == 400 || status == 413 || status == 422 ? CT_OTLP_REFUSED : CT_OTLP_AGAIN;
 	if (out->is_throttled)
 		out->error = EAGAIN;
 	if (out->is_throttled &&
@@ -448,8 +449,8 @@ static void note_status(struct otlp_http *http, enum otlp_signal signal, long st
 				(uint64_t)(after < RETRY_AFTER_LIMIT ? after : RETRY_AFTER_LIMIT);
 }
 
-static void http_perform(struct otlp_http *http, enum otlp_signal signal, struct otlp_result *out,
-			 struct ct_buf *text)
+static void http_perform(struct ct_otlp_http *http, enum ct_otlp_signal signal,
+			 struct ct_otlp_result *out, struct ct_buf *text)
 {
 	long status = 0;
 	CURLcode code;
@@ -475,17 +476,17 @@ static void http_perform(struct otlp_http *http, enum otlp_signal signal, struct
 	tls_leave();
 }
 
-void otlp_http_post(struct otlp_http *http, enum otlp_signal signal, const struct ct_buf *body,
-		    struct otlp_result *out)
+void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,
+		       const struct ct_buf *body, struct ct_otlp_result *out)
 {
 	const struct ct_buf *sent = body;
 	struct ct_buf text, url;
 
-	*out = (struct otlp_result){ .answer = OTLP_AGAIN, .error = ENOMEM };
+	*out = (struct ct_otlp_result){ .answer = CT_OTLP_AGAIN, .error = ENOMEM };
 	ct_buf_init(&text);
 	ct_buf_init(&url);
 	ct_buf_add_format(&url, "%s/v1/%s", http->settings.url,
-			  signal == OTLP_LOGS ? "logs" : "traces");
+			  signal == CT_OTLP_LOGS ? "logs" : "traces");
 	ct_buf_add(&text, url.data, url.size);
 	ct_buf_clear(&http->response);
 	if (http->has_deflate)
@@ -497,13 +498,13 @@ void otlp_http_post(struct otlp_http *http, enum otlp_signal signal, const struc
 				       (curl_off_t)sent->size);
 		http_perform(http, signal, out, &text);
 	}
-	if (out->answer != OTLP_ACCEPTED || text.size > url.size)
+	if (out->answer != CT_OTLP_ACCEPTED || text.size > url.size)
 		(void)snprintf(out->text, sizeof out->text, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
 	ct_buf_fini(&url);
 }
 
-uint64_t otlp_retry_ns(const struct otlp_result *result, uint32_t failures)
+uint64_t ct_otlp_retry_ns(const struct ct_otlp_result *result, uint32_t failures)
 {
 	uint64_t wait = FIRST_RETRY_NS << (failures < 8 ? failures : 8);
 

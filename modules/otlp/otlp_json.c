@@ -19,7 +19,7 @@ static void add_unit(struct ct_buf *out, uint32_t unit)
 	ct_buf_add_hex(out, unit, 4, false);
 }
 
-/* The text is UTF-8: otlp_pool_text() made it. */
+/* The text is UTF-8: ct_otlp_pool_text() made it. */
 static void add_string(struct ct_buf *out, const char *text)
 {
 	const unsigned char *at = (const unsigned char *)text;
@@ -134,7 +134,7 @@ static void add_value(struct ct_buf *out, const ProtobufCFieldDescriptor *field,
 		add_string(out, *(char *const *)at);
 		return;
 	case PROTOBUF_C_TYPE_MESSAGE:
-		otlp_json_add(out, *(const ProtobufCMessage *const *)at);
+		ct_otlp_json_add(out, *(const ProtobufCMessage *const *)at);
 		return;
 	case PROTOBUF_C_TYPE_BYTES: {
 		const ProtobufCBinaryData *bytes = at;
@@ -193,7 +193,7 @@ static void add_array(struct ct_buf *out, const ProtobufCFieldDescriptor *field,
 	ct_buf_add_char(out, ']');
 }
 
-void otlp_json_add(struct ct_buf *out, const ProtobufCMessage *message)
+void ct_otlp_json_add(struct ct_buf *out, const ProtobufCMessage *message)
 {
 	const ProtobufCMessageDescriptor *descriptor = message->descriptor;
 	bool has_members = false;

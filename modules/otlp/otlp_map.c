@@ -20,18 +20,18 @@ static const Opentelemetry__Proto__Logs__V1__SeverityNumber severities[CTRACE_LE
 	5, 9, 13, 17, 21
 };
 
-void otlp_map_init(struct otlp_map *map)
+void ct_otlp_map_init(struct ct_otlp_map *map)
 {
 	memset(map, 0, sizeof *map);
 	ct_buf_init(&map->text);
 	ct_buf_init(&map->scratch);
-	for (unsigned i = 0; i < OTLP_SIGNALS; i++)
+	for (unsigned i = 0; i < CT_OTLP_SIGNALS; i++)
 		map->wants[i] = true;
 }
 
-void otlp_map_fini(struct otlp_map *map)
+void ct_otlp_map_fini(struct ct_otlp_map *map)
 {
-	otlp_spans_fini(&map->spans);
+	ct_otlp_spans_fini(&map->spans);
 	ct_buf_fini(&map->text);
 	ct_buf_fini(&map->scratch);
 }
@@ -89,10 +89,10 @@ static void put_id(uint8_t out[8], uint64_t id)
 }
 
 /* Gives the ids of a span that begins: those of its trace from the span around it. */
-static struct otlp_context context_begin(const struct ct_read_event *event, uint64_t begin_ns,
-					 const struct otlp_context *parent)
+static struct ct_otlp_context context_begin(const struct ct_read_event *event, uint64_t begin_ns,
+					    const struct ct_otlp_context *parent)
 {
-	struct otlp_context context;
+	struct ct_otlp_context context;
 
 	if (parent != NULL) {
 		memcpy(context.trace_id, parent->trace_id, sizeof context.trace_id);
@@ -104,9 +104,9 @@ static struct otlp_context context_begin(const struct ct_read_event *event, uint
 	return context;
 }
 
-static ProtobufCBinaryData copy_id(struct otlp_pool *pool, const uint8_t *id, size_t size)
+static ProtobufCBinaryData copy_id(struct ct_otlp_pool *pool, const uint8_t *id, size_t size)
 {
-	uint8_t *copy = otlp_pool_take(pool, size);
+	uint8_t *copy = ct_otlp_pool_take(pool, size);
 
 	if (copy == NULL)
 		return (ProtobufCBinaryData){ 0, NULL };
@@ -118,14 +118,14 @@ static ProtobufCBinaryData copy_id(struct otlp_pool *pool, const uint8_t *id, si
  * Spans
  */
 
-static void add_items(struct otlp_map *map, struct otlp_pool *pool, struct otlp_list *attributes,
-		      const struct ct_read_event *event)
+static void add_items(struct ct_otlp_map *map, struct ct_otlp_pool *pool,
+		      struct ct_otlp_list *attributes, const struct ct_read_event *event)
 {
 	for (uint32_t i = 0; i < event->traced.item_count; i++)
-		otlp_add_item(pool, attributes, event, i, map->encoding, &map->scratch);
+		ct_otlp_add_item(pool, attributes, event, i, map->encoding, &map->scratch);
 }
 
-static bool value_is_same(const otlp_any *a, const otlp_any *b)
+static bool value_is_same(const ct_otlp_any *a, const ct_otlp_any *b)
 {
 	if (a->value_case != b->value_case)
 		return false;
@@ -142,7 +142,7 @@ static bool value_is_same(const otlp_any *a, const otlp_any *b)
 	}
 }
 
-static const otlp_pair *span_attribute(const otlp_span *span, const char *key)
+static const ct_otlp_pair *span_attribute(const ct_otlp_span *span, const char *key)
 {
 	for (size_t i = 0; i < span->n_attributes; i++)
 		if (strcmp(span->attributes[i]->key, key) == 0)
@@ -150,10 +150,10 @@ static const otlp_pair *span_attribute(const otlp_span *span, const char *key)
 	return NULL;
 }
 
-static char *end_key(struct otlp_pool *pool, const char *key)
+static char *end_key(struct ct_otlp_pool *pool, const char *key)
 {
 	size_t size = strlen(key) + sizeof "end.";
-	char *longer = otlp_pool_take(pool, size);
+	char *longer = ct_otlp_pool_take(pool, size);
 
 	if (longer != NULL)
 		(void)snprintf(longer, size, "end.%s", key);
@@ -162,30 +162,30 @@ static char *end_key(struct otlp_pool *pool, const char *key)
 
 /* Items of the last event.  One that the first event has under the same name becomes end.<name>,
  * or is left out when its value is the same: the keys of a span are unique. */
-static void add_end_items(struct otlp_map *map, struct otlp_pool *pool, otlp_span *span,
+static void add_end_items(struct ct_otlp_map *map, struct ct_otlp_pool *pool, ct_otlp_span *span,
 			  const struct ct_read_event *event)
 {
-	struct otlp_list all = { .items = NULL }, added = { .items = NULL };
+	struct ct_otlp_list all = { .items = NULL }, added = { .items = NULL };
 
 	for (size_t i = 0; i < span->n_attributes; i++)
-		otlp_list_add(pool, &all, span->attributes[i]);
+		ct_otlp_list_add(pool, &all, span->attributes[i]);
 	add_items(map, pool, &added, event);
 	for (size_t i = 0; i < added.count; i++) {
-		otlp_pair *pair = added.items[i];
-		const otlp_pair *before = span_attribute(span, pair->key);
+		ct_otlp_pair *pair = added.items[i];
+		const ct_otlp_pair *before = span_attribute(span, pair->key);
 
 		if (before != NULL && value_is_same(before->value, pair->value))
 			continue;
 		if (before != NULL)
 			pair->key = end_key(pool, pair->key);
 		if (pair->key != NULL)
-			otlp_list_add(pool, &all, pair);
+			ct_otlp_list_add(pool, &all, pair);
 	}
-	span->attributes = (otlp_pair **)all.items;
+	span->attributes = (ct_otlp_pair **)all.items;
 	span->n_attributes = all.count;
 }
 
-static char *span_name(struct otlp_map *map, struct otlp_pool *pool,
+static char *span_name(struct ct_otlp_map *map, struct ct_otlp_pool *pool,
 		       const struct ct_read_event *event)
 {
 	const struct ct_event_type *type = event->type;
@@ -194,15 +194,16 @@ static char *span_name(struct otlp_map *map, struct otlp_pool *pool,
 	ct_buf_clear(&map->scratch);
 	if (type == NULL || type->span_name_count == 0 || !ct_span_name_add(&map->scratch, event))
 		ct_buf_add_text(&map->scratch, ct_read_event_mnemonic(event, scratch));
-	return otlp_pool_text(pool, map->scratch.data, map->scratch.size);
+	return ct_otlp_pool_text(pool, map->scratch.data, map->scratch.size);
 }
 
-static otlp_span *span_create(struct otlp_map *map, struct otlp_pool *pool,
-			      const struct ct_read_event *event, uint64_t begin_ns,
-			      const struct otlp_context *context, const struct otlp_context *parent)
+static ct_otlp_span *span_create(struct ct_otlp_map *map, struct ct_otlp_pool *pool,
+				 const struct ct_read_event *event, uint64_t begin_ns,
+				 const struct ct_otlp_context *context,
+				 const struct ct_otlp_context *parent)
 {
-	otlp_span *span = otlp_pool_take(pool, sizeof *span);
-	struct otlp_list attributes = { .items = NULL };
+	ct_otlp_span *span = ct_otlp_pool_take(pool, sizeof *span);
+	struct ct_otlp_list attributes = { .items = NULL };
 
 	if (span == NULL)
 		return NULL;
@@ -214,10 +215,10 @@ static otlp_span *span_create(struct otlp_map *map, struct otlp_pool *pool,
 	span->name = span_name(map, pool, event);
 	span->kind = OPENTELEMETRY__PROTO__TRACE__V1__SPAN__SPAN_KIND__SPAN_KIND_INTERNAL;
 	span->start_time_unix_nano = begin_ns;
-	otlp_add_int(pool, &attributes, "ctrace.event.id", event->traced.event_id);
-	otlp_add_int(pool, &attributes, "thread.id", event->traced.tid);
+	ct_otlp_add_int(pool, &attributes, "ctrace.event.id", event->traced.event_id);
+	ct_otlp_add_int(pool, &attributes, "thread.id", event->traced.tid);
 	add_items(map, pool, &attributes, event);
-	span->attributes = (otlp_pair **)attributes.items;
+	span->attributes = (ct_otlp_pair **)attributes.items;
 	span->n_attributes = attributes.count;
 	return span->name != NULL ? span : NULL;
 }
@@ -237,7 +238,7 @@ static bool status_is_failure(const struct ctrace_event_item *item)
 	return false;
 }
 
-static void add_status(struct otlp_map *map, struct otlp_pool *pool, otlp_span *span,
+static void add_status(struct ct_otlp_map *map, struct ct_otlp_pool *pool, ct_otlp_span *span,
 		       const struct ct_read_event *event)
 {
 	static const struct ct_line_format plain = { .format = "", .delimiter = "" };
@@ -247,7 +248,7 @@ static void add_status(struct otlp_map *map, struct otlp_pool *pool, otlp_span *
 	if (event->is_inferred || role == 0 || role > event->traced.item_count ||
 	    !status_is_failure(&event->traced.items[role - 1]))
 		return;
-	status = otlp_pool_take(pool, sizeof *status);
+	status = ct_otlp_pool_take(pool, sizeof *status);
 	if (status == NULL)
 		return;
 	opentelemetry__proto__trace__v1__status__init(status);
@@ -255,19 +256,19 @@ static void add_status(struct otlp_map *map, struct otlp_pool *pool, otlp_span *
 	ct_buf_clear(&map->scratch);
 	ct_value_add(&map->scratch, &plain, &event->traced.items[role - 1],
 		     ct_read_event_argument(event, role - 1));
-	status->message = otlp_pool_text(pool, map->scratch.data, map->scratch.size);
+	status->message = ct_otlp_pool_text(pool, map->scratch.data, map->scratch.size);
 	if (status->message != NULL)
 		span->status = status;
 }
 
 /* Keeps the span, packed, until its last event. */
-static void span_begin(struct otlp_map *map, struct otlp_request *request,
-		       const struct ct_read_event *event, struct otlp_context *out)
+static void span_begin(struct ct_otlp_map *map, struct ct_otlp_request *request,
+		       const struct ct_read_event *event, struct ct_otlp_context *out)
 {
-	struct otlp_context parent;
-	bool has_parent = otlp_spans_innermost(&map->spans, event, &parent);
+	struct ct_otlp_context parent;
+	bool has_parent = ct_otlp_spans_innermost(&map->spans, event, &parent);
 	uint64_t begin_ns = event->traced.time_ns;
-	otlp_span *span;
+	ct_otlp_span *span;
 	size_t size;
 
 	*out = context_begin(event, begin_ns, has_parent ? &parent : NULL);
@@ -279,23 +280,23 @@ static void span_begin(struct otlp_map *map, struct otlp_request *request,
 	if (ct_buf_reserve(&map->text, size))
 		map->text.size = opentelemetry__proto__trace__v1__span__pack(
 			span, (uint8_t *)map->text.data);
-	otlp_spans_begin(&map->spans, event, out, &map->text);
+	ct_otlp_spans_begin(&map->spans, event, out, &map->text);
 }
 
-static void span_end(struct otlp_map *map, struct otlp_request *request,
-		     const struct otlp_process *process, const struct ct_read_event *event,
-		     struct otlp_context *out)
+static void span_end(struct ct_otlp_map *map, struct ct_otlp_request *request,
+		     const struct ct_otlp_process *process, const struct ct_read_event *event,
+		     struct ct_otlp_context *out)
 {
 	const char *component = event->traced.component;
 	size_t component_size = event->traced.component_size;
-	otlp_span *span = event->is_whole ? NULL
-					  : otlp_spans_end(&map->spans, event, &request->pool,
-							   &component, &component_size);
+	ct_otlp_span *span = event->is_whole ? NULL
+					     : ct_otlp_spans_end(&map->spans, event, &request->pool,
+								 &component, &component_size);
 
 	if (span == NULL) {
 		uint64_t begin_ns = event->traced.time_ns - event->duration_ns;
-		struct otlp_context parent;
-		bool has_parent = otlp_spans_innermost(&map->spans, event, &parent);
+		struct ct_otlp_context parent;
+		bool has_parent = ct_otlp_spans_innermost(&map->spans, event, &parent);
 
 		*out = context_begin(event, begin_ns, has_parent ? &parent : NULL);
 		span = span_create(map, &request->pool, event, begin_ns, out,
@@ -310,8 +311,8 @@ static void span_end(struct otlp_map *map, struct otlp_request *request,
 		return;
 	span->end_time_unix_nano = event->traced.time_ns;
 	add_status(map, &request->pool, span, event);
-	if (map->wants[OTLP_TRACES])
-		otlp_request_add_span(request, process, component, component_size, span);
+	if (map->wants[CT_OTLP_TRACES])
+		ct_otlp_request_add_span(request, process, component, component_size, span);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -329,7 +330,7 @@ static void body_cut(struct ct_buf *body)
 }
 
 /* "OPEN (a file was opened) path="/etc/hosts" fd=3": the event as a line. */
-static void add_body(struct otlp_map *map, struct otlp_pool *pool, otlp_any *body,
+static void add_body(struct ct_otlp_map *map, struct ct_otlp_pool *pool, ct_otlp_any *body,
 		     const struct ct_read_event *event)
 {
 	static const struct ct_line_format format = { .format = "",
@@ -345,7 +346,7 @@ static void add_body(struct otlp_map *map, struct otlp_pool *pool, otlp_any *bod
 	for (uint32_t i = 0; i < event->traced.item_count && text->size < BODY_SIZE; i++) {
 		struct ctrace_event_item item = event->traced.items[i];
 		const struct ct_argument *argument = ct_read_event_argument(event, i);
-		const char *name = otlp_item_name(event, i);
+		const char *name = ct_otlp_item_name(event, i);
 
 		/* As much as can be in the body; a record is decoded whole. */
 		if (item.size > BODY_SIZE && !ct_value_is_record(&item, argument))
@@ -356,26 +357,26 @@ static void add_body(struct otlp_map *map, struct otlp_pool *pool, otlp_any *bod
 		ct_value_add(text, &format, &item, argument);
 	}
 	body_cut(text);
-	otlp_set_text(pool, body, text->data, text->size);
+	ct_otlp_set_text(pool, body, text->data, text->size);
 	pool->failed |= text->failed;
 }
 
-static void log_set_context(struct otlp_pool *pool, otlp_log *log,
-			    const struct otlp_context *context)
+static void log_set_context(struct ct_otlp_pool *pool, ct_otlp_log *log,
+			    const struct ct_otlp_context *context)
 {
 	log->trace_id = copy_id(pool, context->trace_id, sizeof context->trace_id);
 	log->span_id = copy_id(pool, context->span_id, sizeof context->span_id);
 }
 
-static otlp_any *log_body(struct otlp_pool *pool, otlp_log *log)
+static ct_otlp_any *log_body(struct ct_otlp_pool *pool, ct_otlp_log *log)
 {
-	log->body = otlp_pool_take(pool, sizeof *log->body);
+	log->body = ct_otlp_pool_take(pool, sizeof *log->body);
 	if (log->body != NULL)
 		opentelemetry__proto__common__v1__any_value__init(log->body);
 	return log->body;
 }
 
-static void log_set_level(otlp_log *log, uint32_t level)
+static void log_set_level(ct_otlp_log *log, uint32_t level)
 {
 	if (level >= CTRACE_LEVEL_COUNT)
 		level = CTRACE_FATAL;
@@ -383,14 +384,14 @@ static void log_set_level(otlp_log *log, uint32_t level)
 	log->severity_text = (char *)(uintptr_t)ct_level_name(level);
 }
 
-static void add_log(struct otlp_map *map, struct otlp_request *request,
-		    const struct otlp_process *process, const struct ct_read_event *event,
-		    const struct otlp_context *context, const char *uid)
+static void add_log(struct ct_otlp_map *map, struct ct_otlp_request *request,
+		    const struct ct_otlp_process *process, const struct ct_read_event *event,
+		    const struct ct_otlp_context *context, const char *uid)
 {
-	struct otlp_pool *pool = &request->pool;
-	otlp_log *log = otlp_request_add_log(request, process, event->traced.component,
-					     event->traced.component_size);
-	struct otlp_list attributes = { .items = NULL };
+	struct ct_otlp_pool *pool = &request->pool;
+	ct_otlp_log *log = ct_otlp_request_add_log(request, process, event->traced.component,
+						   event->traced.component_size);
+	struct ct_otlp_list attributes = { .items = NULL };
 	char scratch[16];
 	const char *mnemonic = ct_read_event_mnemonic(event, scratch);
 
@@ -399,29 +400,30 @@ static void add_log(struct otlp_map *map, struct otlp_request *request,
 	log->time_unix_nano = event->traced.time_ns;
 	log->observed_time_unix_nano = map->observed_ns;
 	log_set_level(log, event->traced.level);
-	log->event_name = otlp_pool_text(pool, mnemonic, strlen(mnemonic));
+	log->event_name = ct_otlp_pool_text(pool, mnemonic, strlen(mnemonic));
 	if (log->event_name == NULL)
 		log->event_name = (char *)(uintptr_t)protobuf_c_empty_string;
-	otlp_add_text(pool, &attributes, "event.name", mnemonic);
-	otlp_add_int(pool, &attributes, "ctrace.event.id", event->traced.event_id);
-	otlp_add_int(pool, &attributes, "thread.id", event->traced.tid);
+	ct_otlp_add_text(pool, &attributes, "event.name", mnemonic);
+	ct_otlp_add_int(pool, &attributes, "ctrace.event.id", event->traced.event_id);
+	ct_otlp_add_int(pool, &attributes, "thread.id", event->traced.tid);
 	if (uid != NULL)
-		otlp_add_text(pool, &attributes, "log.record.uid", uid);
+		ct_otlp_add_text(pool, &attributes, "log.record.uid", uid);
 	if (event->duration_ns != CT_NO_DURATION && event->duration_ns <= INT64_MAX)
-		otlp_add_int(pool, &attributes, "ctrace.duration_ns", (int64_t)event->duration_ns);
+		ct_otlp_add_int(pool, &attributes, "ctrace.duration_ns",
+				(int64_t)event->duration_ns);
 	add_items(map, pool, &attributes, event);
-	log->attributes = (otlp_pair **)attributes.items;
+	log->attributes = (ct_otlp_pair **)attributes.items;
 	log->n_attributes = attributes.count;
 	add_body(map, pool, log_body(pool, log), event);
 	if (context != NULL)
 		log_set_context(pool, log, context);
 }
 
-void otlp_map_event(struct otlp_map *map, struct otlp_request *request,
-		    const struct otlp_process *process, const struct ct_read_event *event,
-		    const char *uid)
+void ct_otlp_map_event(struct ct_otlp_map *map, struct ct_otlp_request *request,
+		       const struct ct_otlp_process *process, const struct ct_read_event *event,
+		       const char *uid)
 {
-	struct otlp_context context;
+	struct ct_otlp_context context;
 	bool has_context = true;
 
 	if (event_begins_span(event))
@@ -429,43 +431,43 @@ void otlp_map_event(struct otlp_map *map, struct otlp_request *request,
 	else if (event_ends_span(event))
 		span_end(map, request, process, event, &context);
 	else
-		has_context = otlp_spans_innermost(&map->spans, event, &context);
-	if (map->wants[OTLP_LOGS] && !event->is_inferred)
+		has_context = ct_otlp_spans_innermost(&map->spans, event, &context);
+	if (map->wants[CT_OTLP_LOGS] && !event->is_inferred)
 		add_log(map, request, process, event, has_context ? &context : NULL, uid);
 	for (uint32_t i = 0; i < event->traced.item_count; i++)
 		request->bytes += event->traced.items[i].size;
 }
 
-void otlp_map_own(struct otlp_map *map, struct otlp_request *request,
-		  const struct otlp_process *process, const struct otlp_own_record *record)
+void ct_otlp_map_own(struct ct_otlp_map *map, struct ct_otlp_request *request,
+		     const struct ct_otlp_process *process, const struct ct_otlp_own_record *record)
 {
-	struct otlp_pool *pool = &request->pool;
-	struct otlp_list attributes = { .items = NULL };
-	otlp_log *log;
+	struct ct_otlp_pool *pool = &request->pool;
+	struct ct_otlp_list attributes = { .items = NULL };
+	ct_otlp_log *log;
 
-	if (!map->wants[OTLP_LOGS])
+	if (!map->wants[CT_OTLP_LOGS])
 		return;
-	log = otlp_request_add_log(request, process, "ctrace", strlen("ctrace"));
+	log = ct_otlp_request_add_log(request, process, "ctrace", strlen("ctrace"));
 	if (log == NULL)
 		return;
 	log->time_unix_nano = record->time_ns;
 	log->observed_time_unix_nano = map->observed_ns;
 	log_set_level(log, CTRACE_WARN);
 	log->event_name = (char *)(uintptr_t)record->name;
-	otlp_add_text(pool, &attributes, "event.name", record->name);
-	otlp_add_int(pool, &attributes, "ctrace.events", (int64_t)record->events);
+	ct_otlp_add_text(pool, &attributes, "event.name", record->name);
+	ct_otlp_add_int(pool, &attributes, "ctrace.events", (int64_t)record->events);
 	if (record->uid != NULL)
-		otlp_add_text(pool, &attributes, "log.record.uid", record->uid);
+		ct_otlp_add_text(pool, &attributes, "log.record.uid", record->uid);
 	for (unsigned i = 0; record->totals != NULL && i < CTRACE_LOSS_COUNT; i++) {
 		char key[64];
 
 		if (record->totals[i] == 0)
 			continue;
 		(void)snprintf(key, sizeof key, "ctrace.total.%s", ctrace_loss_name(i));
-		otlp_add_int(pool, &attributes, otlp_pool_text(pool, key, strlen(key)),
-			     (int64_t)record->totals[i]);
+		ct_otlp_add_int(pool, &attributes, ct_otlp_pool_text(pool, key, strlen(key)),
+				(int64_t)record->totals[i]);
 	}
-	log->attributes = (otlp_pair **)attributes.items;
+	log->attributes = (ct_otlp_pair **)attributes.items;
 	log->n_attributes = attributes.count;
-	otlp_set_text(pool, log_body(pool, log), record->text, strlen(record->text));
+	ct_otlp_set_text(pool, log_body(pool, log), record->text, strlen(record->text));
 }

@@ -11,15 +11,15 @@
 
 #define CHUNK_SIZE ((size_t)256 << 10)
 
-struct otlp_chunk {
-	struct otlp_chunk *next;
+struct ct_otlp_chunk {
+	struct ct_otlp_chunk *next;
 	size_t size;
 	_Alignas(16) unsigned char bytes[];
 };
 
-static struct otlp_chunk *chunk_create(size_t size)
+static struct ct_otlp_chunk *chunk_create(size_t size)
 {
-	struct otlp_chunk *chunk;
+	struct ct_otlp_chunk *chunk;
 
 	if (size < CHUNK_SIZE)
 		size = CHUNK_SIZE;
@@ -31,7 +31,7 @@ static struct otlp_chunk *chunk_create(size_t size)
 	return chunk;
 }
 
-void *otlp_pool_take(struct otlp_pool *pool, size_t size)
+void *ct_otlp_pool_take(struct ct_otlp_pool *pool, size_t size)
 {
 	void *taken;
 
@@ -41,7 +41,7 @@ void *otlp_pool_take(struct otlp_pool *pool, size_t size)
 	}
 	size = CT_ALIGN_UP(size, (size_t)16);
 	if (pool->chunks == NULL || pool->chunks->size - pool->used < size) {
-		struct otlp_chunk *chunk = chunk_create(size);
+		struct ct_otlp_chunk *chunk = chunk_create(size);
 
 		if (chunk == NULL) {
 			pool->failed = true;
@@ -76,13 +76,13 @@ static bool text_is_string(const unsigned char *at, const unsigned char *end)
 	return true;
 }
 
-char *otlp_pool_text(struct otlp_pool *pool, const void *text, size_t size)
+char *ct_otlp_pool_text(struct ct_otlp_pool *pool, const void *text, size_t size)
 {
 	struct ct_buf escaped;
 	char *copy;
 
 	if (text_is_string(text, (const unsigned char *)text + size)) {
-		copy = otlp_pool_take(pool, size + 1);
+		copy = ct_otlp_pool_take(pool, size + 1);
 		if (copy == NULL)
 			return NULL;
 		if (size > 0)
@@ -92,7 +92,7 @@ char *otlp_pool_text(struct otlp_pool *pool, const void *text, size_t size)
 	}
 	ct_buf_init(&escaped);
 	ct_escape_add(&escaped, text, size);
-	copy = escaped.failed ? NULL : otlp_pool_take(pool, escaped.size + 1);
+	copy = escaped.failed ? NULL : ct_otlp_pool_take(pool, escaped.size + 1);
 	pool->failed |= escaped.failed;
 	if (copy != NULL) {
 		memcpy(copy, escaped.data, escaped.size);
@@ -102,11 +102,11 @@ char *otlp_pool_text(struct otlp_pool *pool, const void *text, size_t size)
 	return copy;
 }
 
-void otlp_pool_clear(struct otlp_pool *pool)
+void ct_otlp_pool_clear(struct ct_otlp_pool *pool)
 {
 	while (pool->chunks != NULL &&
 	       (pool->chunks->next != NULL || pool->chunks->size > CHUNK_SIZE)) {
-		struct otlp_chunk *next = pool->chunks->next;
+		struct ct_otlp_chunk *next = pool->chunks->next;
 
 		free(pool->chunks);
 		pool->chunks = next;
@@ -115,18 +115,18 @@ void otlp_pool_clear(struct otlp_pool *pool)
 	pool->failed = false;
 }
 
-void otlp_pool_fini(struct otlp_pool *pool)
+void ct_otlp_pool_fini(struct ct_otlp_pool *pool)
 {
-	otlp_pool_clear(pool);
+	ct_otlp_pool_clear(pool);
 	free(pool->chunks);
 	pool->chunks = NULL;
 }
 
-void otlp_list_add(struct otlp_pool *pool, struct otlp_list *list, void *item)
+void ct_otlp_list_add(struct ct_otlp_pool *pool, struct ct_otlp_list *list, void *item)
 {
 	if (list->count == list->capacity) {
 		size_t capacity = list->capacity == 0 ? 8 : 2 * list->capacity;
-		void **items = otlp_pool_take(pool, capacity * sizeof *items);
+		void **items = ct_otlp_pool_take(pool, capacity * sizeof *items);
 
 		if (items == NULL)
 			return;

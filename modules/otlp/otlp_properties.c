@@ -11,7 +11,7 @@
 
 #define DEFAULT_TIMEOUT_MS 10000u
 
-const struct ctrace_property otlp_properties[] = {
+const struct ctrace_property ct_otlp_properties[] = {
 	{ "BATCH", CTRACE_PROPERTY_NUMBER, "1024", "Events in a request, at most." },
 	{ "CA", CTRACE_PROPERTY_TEXT, NULL,
 	  "A file of certificates that the receiver's must come from; else those of the system." },
@@ -36,7 +36,7 @@ const struct ctrace_property otlp_properties[] = {
 };
 
 /* Returns false without memory. */
-static bool copy_text(char **out, otlp_property *property, const void *user, const char *name)
+static bool copy_text(char **out, ct_otlp_property *property, const void *user, const char *name)
 {
 	const char *value = property(user, name);
 
@@ -51,18 +51,18 @@ static bool url_is_http(const char *url)
 	return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
-enum ctrace_status otlp_http_settings_read(struct otlp_http_settings *settings,
-					   otlp_property *property, const void *user)
+enum ctrace_status ct_otlp_http_settings_read(struct ct_otlp_http_settings *settings,
+					      ct_otlp_property *property, const void *user)
 {
 	const char *compress, *timeout;
 
-	*settings = (struct otlp_http_settings){ .timeout_ms = DEFAULT_TIMEOUT_MS };
+	*settings = (struct ct_otlp_http_settings){ .timeout_ms = DEFAULT_TIMEOUT_MS };
 	if (!copy_text(&settings->url, property, user, "URL") ||
 	    !copy_text(&settings->headers, property, user, "HEADERS") ||
 	    !copy_text(&settings->ca, property, user, "CA") ||
 	    !copy_text(&settings->certificate, property, user, "CERTIFICATE") ||
 	    !copy_text(&settings->key, property, user, "KEY")) {
-		otlp_http_settings_fini(settings);
+		ct_otlp_http_settings_fini(settings);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	timeout = property(user, "TIMEOUT");
@@ -81,12 +81,12 @@ enum ctrace_status otlp_http_settings_read(struct otlp_http_settings *settings,
 	return CTRACE_OK;
 }
 
-void otlp_http_settings_fini(struct otlp_http_settings *settings)
+void ct_otlp_http_settings_fini(struct ct_otlp_http_settings *settings)
 {
 	free(settings->url);
 	free(settings->headers);
 	free(settings->ca);
 	free(settings->certificate);
 	free(settings->key);
-	*settings = (struct otlp_http_settings){ .url = NULL };
+	*settings = (struct ct_otlp_http_settings){ .url = NULL };
 }

@@ -25,75 +25,75 @@ struct scope {
 	const char *component; /* in the pool */
 	size_t component_size;
 	struct resource *resource;
-	struct otlp_list entries; /* log records or spans */
+	struct ct_otlp_list entries; /* log records or spans */
 };
 
 struct resource {
 	uint32_t source_index;
 	otlp_resource_message *message;
-	struct otlp_list scopes;
+	struct ct_otlp_list scopes;
 };
 
-void otlp_request_init(struct otlp_request *request)
+void ct_otlp_request_init(struct ct_otlp_request *request)
 {
 	memset(request, 0, sizeof *request);
 }
 
-void otlp_request_fini(struct otlp_request *request)
+void ct_otlp_request_fini(struct ct_otlp_request *request)
 {
-	otlp_pool_fini(&request->pool);
+	ct_otlp_pool_fini(&request->pool);
 }
 
-void otlp_request_clear(struct otlp_request *request)
+void ct_otlp_request_clear(struct ct_otlp_request *request)
 {
-	struct otlp_pool pool = request->pool;
+	struct ct_otlp_pool pool = request->pool;
 
-	otlp_pool_clear(&pool);
-	*request = (struct otlp_request){ .pool = pool };
+	ct_otlp_pool_clear(&pool);
+	*request = (struct ct_otlp_request){ .pool = pool };
 }
 
-static void add_known_text(struct otlp_pool *pool, struct otlp_list *attributes, const char *key,
-			   const char *text)
+static void add_known_text(struct ct_otlp_pool *pool, struct ct_otlp_list *attributes,
+			   const char *key, const char *text)
 {
 	if (text != NULL && text[0] != '\0')
-		otlp_add_text(pool, attributes, key, text);
+		ct_otlp_add_text(pool, attributes, key, text);
 }
 
-static otlp_resource_message *resource_message(struct otlp_pool *pool,
-					       const struct otlp_process *process)
+static otlp_resource_message *resource_message(struct ct_otlp_pool *pool,
+					       const struct ct_otlp_process *process)
 {
 	const struct ct_source_process *source = process->source;
-	otlp_resource_message *message = otlp_pool_take(pool, sizeof *message);
-	struct otlp_list attributes = { .items = NULL };
+	otlp_resource_message *message = ct_otlp_pool_take(pool, sizeof *message);
+	struct ct_otlp_list attributes = { .items = NULL };
 	char asid[16];
 
 	if (message == NULL)
 		return NULL;
-	otlp_add_text(pool, &attributes, "service.name",
-		      source->jobname[0] != '\0'   ? source->jobname
-		      : source->program[0] != '\0' ? source->program
-						   : "unknown_service");
+	ct_otlp_add_text(pool, &attributes, "service.name",
+			 source->jobname[0] != '\0'   ? source->jobname
+			 : source->program[0] != '\0' ? source->program
+						      : "unknown_service");
 	add_known_text(pool, &attributes, "host.name", source->host);
 	if (source->pid != 0)
-		otlp_add_int(pool, &attributes, "process.pid", source->pid);
+		ct_otlp_add_int(pool, &attributes, "process.pid", source->pid);
 	add_known_text(pool, &attributes, "process.executable.name", source->program);
 	add_known_text(pool, &attributes, "process.command_line", process->command_line);
 	add_known_text(pool, &attributes, "os.description", process->system);
 	add_known_text(pool, &attributes, "ctrace.jobname", source->jobname);
 	if (source->asid != 0) {
 		(void)snprintf(asid, sizeof asid, "%04X", source->asid);
-		otlp_add_text(pool, &attributes, "ctrace.asid", asid);
+		ct_otlp_add_text(pool, &attributes, "ctrace.asid", asid);
 	}
 	opentelemetry__proto__resource__v1__resource__init(message);
-	message->attributes = (otlp_pair **)attributes.items;
+	message->attributes = (ct_otlp_pair **)attributes.items;
 	message->n_attributes = attributes.count;
 	return message;
 }
 
-static struct resource *resource_find(struct otlp_request *request, enum otlp_signal signal,
-				      const struct otlp_process *process)
+static struct resource *resource_find(struct ct_otlp_request *request, enum ct_otlp_signal signal,
+				      const struct ct_otlp_process *process)
 {
-	struct otlp_list *resources = &request->resources[signal];
+	struct ct_otlp_list *resources = &request->resources[signal];
 	struct resource *resource;
 
 	for (size_t i = resources->count; i-- > 0;) {
@@ -101,26 +101,26 @@ static struct resource *resource_find(struct otlp_request *request, enum otlp_si
 		if (resource->source_index == process->source->index)
 			return resource;
 	}
-	resource = otlp_pool_take(&request->pool, sizeof *resource);
+	resource = ct_otlp_pool_take(&request->pool, sizeof *resource);
 	if (resource == NULL)
 		return NULL;
 	*resource = (struct resource){ .source_index = process->source->index,
 				       .message = resource_message(&request->pool, process) };
 	if (resource->message == NULL)
 		return NULL;
-	otlp_list_add(&request->pool, resources, resource);
+	ct_otlp_list_add(&request->pool, resources, resource);
 	return resource;
 }
 
-static bool scope_is(const struct scope *scope, const struct otlp_process *process,
+static bool scope_is(const struct scope *scope, const struct ct_otlp_process *process,
 		     const char *component, size_t size)
 {
 	return scope->resource->source_index == process->source->index &&
 	       scope->component_size == size && memcmp(scope->component, component, size) == 0;
 }
 
-static struct scope *scope_find(struct otlp_request *request, enum otlp_signal signal,
-				const struct otlp_process *process, const char *component,
+static struct scope *scope_find(struct ct_otlp_request *request, enum ct_otlp_signal signal,
+				const struct ct_otlp_process *process, const char *component,
 				size_t size)
 {
 	struct scope *scope = request->latest[signal];
@@ -137,74 +137,77 @@ static struct scope *scope_find(struct otlp_request *request, enum otlp_signal s
 		if (scope_is(scope, process, component, size))
 			return request->latest[signal] = scope;
 	}
-	scope = otlp_pool_take(&request->pool, sizeof *scope);
-	copy = otlp_pool_take(&request->pool, size + 1);
+	scope = ct_otlp_pool_take(&request->pool, sizeof *scope);
+	copy = ct_otlp_pool_take(&request->pool, size + 1);
 	if (scope == NULL || copy == NULL)
 		return NULL;
 	memcpy(copy, component, size);
 	*scope = (struct scope){ .component = copy, .component_size = size, .resource = resource };
-	otlp_list_add(&request->pool, &resource->scopes, scope);
+	ct_otlp_list_add(&request->pool, &resource->scopes, scope);
 	return request->latest[signal] = scope;
 }
 
-otlp_log *otlp_request_add_log(struct otlp_request *request, const struct otlp_process *process,
-			       const char *component, size_t component_size)
+ct_otlp_log *ct_otlp_request_add_log(struct ct_otlp_request *request,
+				     const struct ct_otlp_process *process, const char *component,
+				     size_t component_size)
 {
-	struct scope *scope = scope_find(request, OTLP_LOGS, process, component, component_size);
-	otlp_log *log = scope != NULL ? otlp_pool_take(&request->pool, sizeof *log) : NULL;
+	struct scope *scope = scope_find(request, CT_OTLP_LOGS, process, component, component_size);
+	ct_otlp_log *log = scope != NULL ? ct_otlp_pool_take(&request->pool, sizeof *log) : NULL;
 
 	if (log == NULL)
 		return NULL;
 	opentelemetry__proto__logs__v1__log_record__init(log);
-	otlp_list_add(&request->pool, &scope->entries, log);
-	request->counts[OTLP_LOGS]++;
+	ct_otlp_list_add(&request->pool, &scope->entries, log);
+	request->counts[CT_OTLP_LOGS]++;
 	return log;
 }
 
-void otlp_request_add_span(struct otlp_request *request, const struct otlp_process *process,
-			   const char *component, size_t component_size, otlp_span *span)
+void ct_otlp_request_add_span(struct ct_otlp_request *request,
+			      const struct ct_otlp_process *process, const char *component,
+			      size_t component_size, ct_otlp_span *span)
 {
-	struct scope *scope = scope_find(request, OTLP_TRACES, process, component, component_size);
+	struct scope *scope =
+		scope_find(request, CT_OTLP_TRACES, process, component, component_size);
 
 	if (scope == NULL)
 		return;
-	otlp_list_add(&request->pool, &scope->entries, span);
-	request->counts[OTLP_TRACES]++;
+	ct_otlp_list_add(&request->pool, &scope->entries, span);
+	request->counts[CT_OTLP_TRACES]++;
 }
 
 /* -----------------------------------------------------------------------------------------------
  * The whole message
  */
 
-static otlp_scope_name *scope_name(struct otlp_pool *pool, const struct scope *scope)
+static otlp_scope_name *scope_name(struct ct_otlp_pool *pool, const struct scope *scope)
 {
-	otlp_scope_name *name = otlp_pool_take(pool, sizeof *name);
+	otlp_scope_name *name = ct_otlp_pool_take(pool, sizeof *name);
 
 	if (name == NULL)
 		return NULL;
 	opentelemetry__proto__common__v1__instrumentation_scope__init(name);
-	name->name = otlp_pool_text(pool, scope->component, scope->component_size);
+	name->name = ct_otlp_pool_text(pool, scope->component, scope->component_size);
 	return name->name != NULL ? name : NULL;
 }
 
-static otlp_resource_logs *resource_logs(struct otlp_pool *pool, const struct resource *resource)
+static otlp_resource_logs *resource_logs(struct ct_otlp_pool *pool, const struct resource *resource)
 {
-	otlp_resource_logs *message = otlp_pool_take(pool, sizeof *message);
-	struct otlp_list scopes = { .items = NULL };
+	otlp_resource_logs *message = ct_otlp_pool_take(pool, sizeof *message);
+	struct ct_otlp_list scopes = { .items = NULL };
 
 	if (message == NULL)
 		return NULL;
 	for (size_t i = 0; i < resource->scopes.count; i++) {
 		const struct scope *scope = resource->scopes.items[i];
-		otlp_scope_logs *logs = otlp_pool_take(pool, sizeof *logs);
+		otlp_scope_logs *logs = ct_otlp_pool_take(pool, sizeof *logs);
 
 		if (logs == NULL)
 			return NULL;
 		opentelemetry__proto__logs__v1__scope_logs__init(logs);
 		logs->scope = scope_name(pool, scope);
-		logs->log_records = (otlp_log **)scope->entries.items;
+		logs->log_records = (ct_otlp_log **)scope->entries.items;
 		logs->n_log_records = scope->entries.count;
-		otlp_list_add(pool, &scopes, logs);
+		ct_otlp_list_add(pool, &scopes, logs);
 	}
 	opentelemetry__proto__logs__v1__resource_logs__init(message);
 	message->resource = resource->message;
@@ -213,24 +216,25 @@ static otlp_resource_logs *resource_logs(struct otlp_pool *pool, const struct re
 	return message;
 }
 
-static otlp_resource_spans *resource_spans(struct otlp_pool *pool, const struct resource *resource)
+static otlp_resource_spans *resource_spans(struct ct_otlp_pool *pool,
+					   const struct resource *resource)
 {
-	otlp_resource_spans *message = otlp_pool_take(pool, sizeof *message);
-	struct otlp_list scopes = { .items = NULL };
+	otlp_resource_spans *message = ct_otlp_pool_take(pool, sizeof *message);
+	struct ct_otlp_list scopes = { .items = NULL };
 
 	if (message == NULL)
 		return NULL;
 	for (size_t i = 0; i < resource->scopes.count; i++) {
 		const struct scope *scope = resource->scopes.items[i];
-		otlp_scope_spans *spans = otlp_pool_take(pool, sizeof *spans);
+		otlp_scope_spans *spans = ct_otlp_pool_take(pool, sizeof *spans);
 
 		if (spans == NULL)
 			return NULL;
 		opentelemetry__proto__trace__v1__scope_spans__init(spans);
 		spans->scope = scope_name(pool, scope);
-		spans->spans = (otlp_span **)scope->entries.items;
+		spans->spans = (ct_otlp_span **)scope->entries.items;
 		spans->n_spans = scope->entries.count;
-		otlp_list_add(pool, &scopes, spans);
+		ct_otlp_list_add(pool, &scopes, spans);
 	}
 	opentelemetry__proto__trace__v1__resource_spans__init(message);
 	message->resource = resource->message;
@@ -239,23 +243,24 @@ static otlp_resource_spans *resource_spans(struct otlp_pool *pool, const struct 
 	return message;
 }
 
-const ProtobufCMessage *otlp_request_message(struct otlp_request *request, enum otlp_signal signal)
+const ProtobufCMessage *ct_otlp_request_message(struct ct_otlp_request *request,
+						enum ct_otlp_signal signal)
 {
-	struct otlp_pool *pool = &request->pool;
-	struct otlp_list resources = { .items = NULL };
-	otlp_logs_request *logs = otlp_pool_take(pool, sizeof *logs);
-	otlp_traces_request *traces = otlp_pool_take(pool, sizeof *traces);
+	struct ct_otlp_pool *pool = &request->pool;
+	struct ct_otlp_list resources = { .items = NULL };
+	otlp_logs_request *logs = ct_otlp_pool_take(pool, sizeof *logs);
+	otlp_traces_request *traces = ct_otlp_pool_take(pool, sizeof *traces);
 
 	for (size_t i = 0; i < request->resources[signal].count && !pool->failed; i++) {
 		const struct resource *resource = request->resources[signal].items[i];
 
-		otlp_list_add(pool, &resources,
-			      signal == OTLP_LOGS ? (void *)resource_logs(pool, resource)
-						  : (void *)resource_spans(pool, resource));
+		ct_otlp_list_add(pool, &resources,
+				 signal == CT_OTLP_LOGS ? (void *)resource_logs(pool, resource)
+							: (void *)resource_spans(pool, resource));
 	}
 	if (pool->failed)
 		return NULL;
-	if (signal == OTLP_LOGS) {
+	if (signal == CT_OTLP_LOGS) {
 		opentelemetry__proto__collector__logs__v1__export_logs_service_request__init(logs);
 		logs->resource_logs = (otlp_resource_logs **)resources.items;
 		logs->n_resource_logs = resources.count;
@@ -267,9 +272,10 @@ const ProtobufCMessage *otlp_request_message(struct otlp_request *request, enum 
 	return &traces->base;
 }
 
-void otlp_request_pack(struct otlp_request *request, enum otlp_signal signal, struct ct_buf *out)
+void ct_otlp_request_pack(struct ct_otlp_request *request, enum ct_otlp_signal signal,
+			  struct ct_buf *out)
 {
-	const ProtobufCMessage *message = otlp_request_message(request, signal);
+	const ProtobufCMessage *message = ct_otlp_request_message(request, signal);
 	size_t size = message != NULL ? protobuf_c_message_get_packed_size(message) : 0;
 
 	if (message == NULL || !ct_buf_reserve(out, size)) {

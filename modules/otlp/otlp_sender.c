@@ -24,11 +24,11 @@
 
 enum { STOP_NOTHING, STOP_JOB, STOP_THREAD };
 
-struct otlp_sender {
-	struct otlp_http_settings settings;
-	struct otlp_http *http; /* the thread's */
-	struct otlp_job job;
-	uint32_t state; /* atomic: enum otlp_job_state */
+struct ct_otlp_sender {
+	struct ct_otlp_http_settings settings;
+	struct ct_otlp_http *http; /* the thread's */
+	struct ct_otlp_job job;
+	uint32_t state; /* atomic: enum ct_otlp_job_state */
 	uint32_t stop;  /* atomic: 0, STOP_JOB: the job is given up, STOP_THREAD */
 	uint32_t users; /* atomic: the owner and the thread; the last one frees */
 	bool has_thread;
@@ -38,35 +38,35 @@ struct otlp_sender {
 	char failure[512];
 };
 
-static void sender_unref(struct otlp_sender *sender)
+static void sender_unref(struct ct_otlp_sender *sender)
 {
 	if (__atomic_sub_fetch(&sender->users, 1, __ATOMIC_ACQ_REL) != 0)
 		return;
-	for (unsigned i = 0; i < OTLP_SIGNALS; i++)
+	for (unsigned i = 0; i < CT_OTLP_SIGNALS; i++)
 		ct_buf_fini(&sender->job.bodies[i]);
-	otlp_http_settings_fini(&sender->settings);
+	ct_otlp_http_settings_fini(&sender->settings);
 	free(sender);
 }
 
-enum ctrace_status otlp_sender_create(struct otlp_http_settings *settings,
-				      struct otlp_sender **out_sender)
+enum ctrace_status ct_otlp_sender_create(struct ct_otlp_http_settings *settings,
+					 struct ct_otlp_sender **out_sender)
 {
-	struct otlp_sender *sender = calloc(1, sizeof *sender);
+	struct ct_otlp_sender *sender = calloc(1, sizeof *sender);
 
 	if (sender == NULL) {
-		otlp_http_settings_fini(settings);
+		ct_otlp_http_settings_fini(settings);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	sender->settings = *settings;
-	*settings = (struct otlp_http_settings){ .url = NULL };
+	*settings = (struct ct_otlp_http_settings){ .url = NULL };
 	sender->users = 1;
-	for (unsigned i = 0; i < OTLP_SIGNALS; i++)
+	for (unsigned i = 0; i < CT_OTLP_SIGNALS; i++)
 		ct_buf_init(&sender->job.bodies[i]);
 	*out_sender = sender;
 	return CTRACE_OK;
 }
 
-struct otlp_job *otlp_sender_job(struct otlp_sender *sender)
+struct ct_otlp_job *ct_otlp_sender_job(struct ct_otlp_sender *sender)
 {
 	return &sender->job;
 }
@@ -77,30 +77,30 @@ struct otlp_job *otlp_sender_job(struct otlp_sender *sender)
 
 static bool sender_is_over(const void *user)
 {
-	const struct otlp_sender *sender = user;
+	const struct ct_otlp_sender *sender = user;
 
 	return __atomic_load_n(&sender->stop, __ATOMIC_ACQUIRE) != STOP_NOTHING;
 }
 
-static void state_set(struct otlp_sender *sender, enum otlp_job_state state)
+static void state_set(struct ct_otlp_sender *sender, enum ct_otlp_job_state state)
 {
-	/* Publish: pairs with the acquire loads in otlp_sender_wait(). */
+	/* Publish: pairs with the acquire loads in ct_otlp_sender_wait(). */
 	__atomic_store_n(&sender->state, state, __ATOMIC_RELEASE);
 	ct_os_wake(&sender->state);
 }
 
-static void failure_lock(struct otlp_sender *sender)
+static void failure_lock(struct ct_otlp_sender *sender)
 {
 	while (__atomic_exchange_n(&sender->failure_lock, 1, __ATOMIC_ACQUIRE) != 0)
 		;
 }
 
-static void failure_unlock(struct otlp_sender *sender)
+static void failure_unlock(struct ct_otlp_sender *sender)
 {
 	__atomic_store_n(&sender->failure_lock, 0, __ATOMIC_RELEASE);
 }
 
-static void failure_note(struct otlp_sender *sender, const struct otlp_result *result)
+static void failure_note(struct ct_otlp_sender *sender, const struct ct_otlp_result *result)
 {
 	failure_lock(sender);
 	memcpy(sender->failure, result->text, sizeof sender->failure);
@@ -109,43 +109,43 @@ static void failure_note(struct otlp_sender *sender, const struct otlp_result *r
 }
 
 /* Sends one request until it is accepted or refused.  Returns false when the job was given up. */
-static bool job_send(struct otlp_sender *sender, enum otlp_signal signal)
+static bool job_send(struct ct_otlp_sender *sender, enum ct_otlp_signal signal)
 {
-	struct otlp_result *result = &sender->job.results[signal];
+	struct ct_otlp_result *result = &sender->job.results[signal];
 
 	for (uint32_t failures = 0; !sender_is_over(sender); failures++) {
 		if (failures > 0)
-			state_set(sender, OTLP_JOB_SENDING);
-		otlp_http_post(sender->http, signal, &sender->job.bodies[signal], result);
-		if (result->answer != OTLP_AGAIN)
+			state_set(sender, CT_OTLP_JOB_SENDING);
+		ct_otlp_http_post(sender->http, signal, &sender->job.bodies[signal], result);
+		if (result->answer != CT_OTLP_AGAIN)
 			return true;
 		failure_note(sender, result);
-		state_set(sender, OTLP_JOB_WAITING);
-		ct_os_wait(&sender->stop, STOP_NOTHING, otlp_retry_ns(result, failures));
+		state_set(sender, CT_OTLP_JOB_WAITING);
+		ct_os_wait(&sender->stop, STOP_NOTHING, ct_otlp_retry_ns(result, failures));
 	}
 	return false;
 }
 
-static void job_run(struct otlp_sender *sender)
+static void job_run(struct ct_otlp_sender *sender)
 {
-	for (unsigned i = 0; i < OTLP_SIGNALS; i++) {
-		sender->job.results[i] = (struct otlp_result){ .answer = OTLP_ACCEPTED };
-		if (sender->job.bodies[i].size > 0 && !job_send(sender, (enum otlp_signal)i))
+	for (unsigned i = 0; i < CT_OTLP_SIGNALS; i++) {
+		sender->job.results[i] = (struct ct_otlp_result){ .answer = CT_OTLP_ACCEPTED };
+		if (sender->job.bodies[i].size > 0 && !job_send(sender, (enum ct_otlp_signal)i))
 			break;
 	}
-	state_set(sender, OTLP_JOB_DONE);
+	state_set(sender, CT_OTLP_JOB_DONE);
 }
 
 /* A job that cannot be tried. */
-static void job_fail(struct otlp_sender *sender, int error)
+static void job_fail(struct ct_otlp_sender *sender, int error)
 {
-	struct otlp_result result = { .answer = OTLP_AGAIN, .error = error };
+	struct ct_otlp_result result = { .answer = CT_OTLP_AGAIN, .error = error };
 
 	memcpy(result.text, NO_THREAD, sizeof NO_THREAD);
 	failure_note(sender, &result);
-	state_set(sender, OTLP_JOB_WAITING);
+	state_set(sender, CT_OTLP_JOB_WAITING);
 	ct_os_wait(&sender->stop, STOP_NOTHING, RETRY_NS);
-	state_set(sender, sender_is_over(sender) ? OTLP_JOB_DONE : OTLP_JOB_SENDING);
+	state_set(sender, sender_is_over(sender) ? CT_OTLP_JOB_DONE : CT_OTLP_JOB_SENDING);
 }
 
 /* The program's descriptors are not ours, and 0, 1 and 2 are not for sockets. */
@@ -160,24 +160,25 @@ static bool descriptors_prepare(void)
 
 static void *sender_main(void *argument)
 {
-	struct otlp_sender *sender = argument;
+	struct ct_otlp_sender *sender = argument;
 	bool has_descriptors = descriptors_prepare();
 
 	while (__atomic_load_n(&sender->stop, __ATOMIC_ACQUIRE) != STOP_THREAD) {
 		uint32_t state = __atomic_load_n(&sender->state, __ATOMIC_ACQUIRE);
 
-		if (state != OTLP_JOB_SENDING) {
+		if (state != CT_OTLP_JOB_SENDING) {
 			ct_os_wait(&sender->state, state, UINT64_MAX);
 			continue;
 		}
 		if (has_descriptors && sender->http == NULL)
-			sender->http = otlp_http_create(&sender->settings, sender_is_over, sender);
+			sender->http =
+				ct_otlp_http_create(&sender->settings, sender_is_over, sender);
 		if (sender->http != NULL)
 			job_run(sender);
 		else
 			job_fail(sender, has_descriptors ? ENOMEM : ENOSYS);
 	}
-	otlp_http_destroy(sender->http);
+	ct_otlp_http_destroy(sender->http);
 	__atomic_store_n(&sender->has_ended, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&sender->has_ended);
 	sender_unref(sender);
@@ -188,20 +189,20 @@ static void *sender_main(void *argument)
  * The owner
  */
 
-enum ctrace_status otlp_sender_start(struct otlp_sender *sender)
+enum ctrace_status ct_otlp_sender_start(struct ct_otlp_sender *sender)
 {
 	enum ctrace_status status = CTRACE_OK;
 	pthread_t thread;
 
 	__atomic_store_n(&sender->stop, STOP_NOTHING, __ATOMIC_RELAXED);
-	state_set(sender, OTLP_JOB_SENDING);
+	state_set(sender, CT_OTLP_JOB_SENDING);
 	if (sender->has_thread)
 		return CTRACE_OK;
 	__atomic_store_n(&sender->users, 2, __ATOMIC_RELAXED);
 	status = ct_os_thread_start(sender_main, sender, "ctrace-otlp", &thread);
 	if (status != CTRACE_OK) {
 		__atomic_store_n(&sender->users, 1, __ATOMIC_RELAXED);
-		state_set(sender, OTLP_JOB_IDLE);
+		state_set(sender, CT_OTLP_JOB_IDLE);
 		return status;
 	}
 	(void)pthread_detach(thread);
@@ -209,19 +210,19 @@ enum ctrace_status otlp_sender_start(struct otlp_sender *sender)
 	return CTRACE_OK;
 }
 
-enum otlp_job_state otlp_sender_wait(struct otlp_sender *sender, uint64_t deadline_ns)
+enum ct_otlp_job_state ct_otlp_sender_wait(struct ct_otlp_sender *sender, uint64_t deadline_ns)
 {
 	for (;;) {
 		uint32_t state = __atomic_load_n(&sender->state, __ATOMIC_ACQUIRE);
 		uint64_t now = ct_clock_mono_ns();
 
-		if (state != OTLP_JOB_SENDING || now >= deadline_ns)
-			return (enum otlp_job_state)state;
+		if (state != CT_OTLP_JOB_SENDING || now >= deadline_ns)
+			return (enum ct_otlp_job_state)state;
 		ct_os_wait(&sender->state, state, deadline_ns - now);
 	}
 }
 
-int otlp_sender_failure(struct otlp_sender *sender, char out[512])
+int ct_otlp_sender_failure(struct ct_otlp_sender *sender, char out[512])
 {
 	int error;
 
@@ -232,14 +233,14 @@ int otlp_sender_failure(struct otlp_sender *sender, char out[512])
 	return error;
 }
 
-bool otlp_sender_cancel(struct otlp_sender *sender, uint64_t deadline_ns)
+bool ct_otlp_sender_cancel(struct ct_otlp_sender *sender, uint64_t deadline_ns)
 {
 	uint32_t state = __atomic_load_n(&sender->state, __ATOMIC_ACQUIRE);
 
-	if (state == OTLP_JOB_SENDING || state == OTLP_JOB_WAITING) {
+	if (state == CT_OTLP_JOB_SENDING || state == CT_OTLP_JOB_WAITING) {
 		__atomic_store_n(&sender->stop, STOP_JOB, __ATOMIC_RELEASE);
 		ct_os_wake(&sender->stop);
-		while (state != OTLP_JOB_DONE) {
+		while (state != CT_OTLP_JOB_DONE) {
 			uint64_t now = ct_clock_mono_ns();
 
 			if (now >= deadline_ns)
@@ -248,11 +249,11 @@ bool otlp_sender_cancel(struct otlp_sender *sender, uint64_t deadline_ns)
 			state = __atomic_load_n(&sender->state, __ATOMIC_ACQUIRE);
 		}
 	}
-	__atomic_store_n(&sender->state, OTLP_JOB_IDLE, __ATOMIC_RELAXED);
+	__atomic_store_n(&sender->state, CT_OTLP_JOB_IDLE, __ATOMIC_RELAXED);
 	return true;
 }
 
-void otlp_sender_destroy(struct otlp_sender *sender)
+void ct_otlp_sender_destroy(struct ct_otlp_sender *sender)
 {
 	if (sender == NULL)
 		return;

@@ -13,11 +13,11 @@
 #define BUCKETS 1024u
 #define OPEN_LIMIT 65536u /* of spans; as many as the reader pairs at once */
 
-struct otlp_open {
-	struct otlp_open *next;
+struct ct_otlp_open {
+	struct ct_otlp_open *next;
 	uint64_t id; /* the reader's */
 	uint32_t source_index, tid;
-	struct otlp_context context;
+	struct ct_otlp_context context;
 	size_t component_size, size;
 	char bytes[]; /* the component, then the packed span */
 };
@@ -27,28 +27,28 @@ static uint32_t bucket_of(uint32_t source_index, uint32_t tid)
 	return (source_index * 0x9E3779B1u + tid) * 0x85EBCA6Bu >> 22;
 }
 
-static bool open_is_of_thread(const struct otlp_open *open, const struct ct_read_event *event)
+static bool open_is_of_thread(const struct ct_otlp_open *open, const struct ct_read_event *event)
 {
 	return open->tid == event->traced.tid && open->source_index == event->source_process->index;
 }
 
-void otlp_spans_fini(struct otlp_spans *spans)
+void ct_otlp_spans_fini(struct ct_otlp_spans *spans)
 {
 	for (uint32_t i = 0; spans->buckets != NULL && i < BUCKETS; i++)
 		while (spans->buckets[i] != NULL) {
-			struct otlp_open *next = spans->buckets[i]->next;
+			struct ct_otlp_open *next = spans->buckets[i]->next;
 
 			free(spans->buckets[i]);
 			spans->buckets[i] = next;
 		}
 	free(spans->buckets);
-	*spans = (struct otlp_spans){ 0 };
+	*spans = (struct ct_otlp_spans){ 0 };
 }
 
-bool otlp_spans_innermost(const struct otlp_spans *spans, const struct ct_read_event *event,
-			  struct otlp_context *out)
+bool ct_otlp_spans_innermost(const struct ct_otlp_spans *spans, const struct ct_read_event *event,
+			     struct ct_otlp_context *out)
 {
-	const struct otlp_open *open;
+	const struct ct_otlp_open *open;
 
 	if (spans->count == 0)
 		return false;
@@ -62,25 +62,25 @@ bool otlp_spans_innermost(const struct otlp_spans *spans, const struct ct_read_e
 }
 
 /* A span that cannot be kept is sent without what its beginning told. */
-void otlp_spans_begin(struct otlp_spans *spans, const struct ct_read_event *event,
-		      const struct otlp_context *context, const struct ct_buf *bytes)
+void ct_otlp_spans_begin(struct ct_otlp_spans *spans, const struct ct_read_event *event,
+			 const struct ct_otlp_context *context, const struct ct_buf *bytes)
 {
-	struct otlp_open *open;
-	struct otlp_open **bucket;
+	struct ct_otlp_open *open;
+	struct ct_otlp_open **bucket;
 
 	if (spans->buckets == NULL)
-		spans->buckets = calloc(BUCKETS, sizeof(struct otlp_open *));
+		spans->buckets = calloc(BUCKETS, sizeof(struct ct_otlp_open *));
 	if (spans->buckets == NULL || spans->count == OPEN_LIMIT || bytes->failed)
 		return;
 	open = malloc(sizeof *open + event->traced.component_size + bytes->size);
 	if (open == NULL)
 		return;
-	*open = (struct otlp_open){ .id = event->span_id,
-				    .source_index = event->source_process->index,
-				    .tid = event->traced.tid,
-				    .context = *context,
-				    .component_size = event->traced.component_size,
-				    .size = bytes->size };
+	*open = (struct ct_otlp_open){ .id = event->span_id,
+				       .source_index = event->source_process->index,
+				       .tid = event->traced.tid,
+				       .context = *context,
+				       .component_size = event->traced.component_size,
+				       .size = bytes->size };
 	memcpy(open->bytes, event->traced.component, open->component_size);
 	memcpy(open->bytes + open->component_size, bytes->data, bytes->size);
 	bucket = &spans->buckets[bucket_of(open->source_index, open->tid)];
@@ -89,9 +89,9 @@ void otlp_spans_begin(struct otlp_spans *spans, const struct ct_read_event *even
 	spans->count++;
 }
 
-static struct otlp_open *bucket_remove(struct otlp_open **bucket, uint64_t id)
+static struct ct_otlp_open *bucket_remove(struct ct_otlp_open **bucket, uint64_t id)
 {
-	struct otlp_open *open;
+	struct ct_otlp_open *open;
 
 	while (*bucket != NULL && (*bucket)->id != id)
 		bucket = &(*bucket)->next;
@@ -103,7 +103,7 @@ static struct otlp_open *bucket_remove(struct otlp_open **bucket, uint64_t id)
 
 static void *unpack_allocate(void *pool, size_t size)
 {
-	return otlp_pool_take(pool, size);
+	return ct_otlp_pool_take(pool, size);
 }
 
 static void unpack_free(void *pool, void *pointer)
@@ -112,15 +112,15 @@ static void unpack_free(void *pool, void *pointer)
 	(void)pointer;
 }
 
-otlp_span *otlp_spans_end(struct otlp_spans *spans, const struct ct_read_event *event,
-			  struct otlp_pool *pool, const char **out_component,
-			  size_t *out_component_size)
+ct_otlp_span *ct_otlp_spans_end(struct ct_otlp_spans *spans, const struct ct_read_event *event,
+				struct ct_otlp_pool *pool, const char **out_component,
+				size_t *out_component_size)
 {
 	ProtobufCAllocator allocator = { .alloc = unpack_allocate,
 					 .free = unpack_free,
 					 .allocator_data = pool };
-	struct otlp_open *open;
-	otlp_span *span;
+	struct ct_otlp_open *open;
+	ct_otlp_span *span;
 	char *component;
 
 	if (spans->count == 0)
@@ -135,7 +135,7 @@ otlp_span *otlp_spans_end(struct otlp_spans *spans, const struct ct_read_event *
 	spans->count--;
 	span = opentelemetry__proto__trace__v1__span__unpack(
 		&allocator, open->size, (const uint8_t *)open->bytes + open->component_size);
-	component = otlp_pool_take(pool, open->component_size + 1);
+	component = ct_otlp_pool_take(pool, open->component_size + 1);
 	if (span != NULL && component != NULL) {
 		memcpy(component, open->bytes, open->component_size);
 		*out_component = component;

@@ -20,9 +20,9 @@
 typedef Opentelemetry__Proto__Common__V1__KeyValueList otlp_pairs;
 typedef Opentelemetry__Proto__Common__V1__ArrayValue otlp_array;
 
-static otlp_any *any_create(struct otlp_pool *pool)
+static ct_otlp_any *any_create(struct ct_otlp_pool *pool)
 {
-	otlp_any *any = otlp_pool_take(pool, sizeof *any);
+	ct_otlp_any *any = ct_otlp_pool_take(pool, sizeof *any);
 
 	if (any != NULL)
 		opentelemetry__proto__common__v1__any_value__init(any);
@@ -30,26 +30,27 @@ static otlp_any *any_create(struct otlp_pool *pool)
 }
 
 /* key belongs to the pool, or outlives the request. */
-static otlp_any *add_under(struct otlp_pool *pool, struct otlp_list *attributes, char *key)
+static ct_otlp_any *add_under(struct ct_otlp_pool *pool, struct ct_otlp_list *attributes, char *key)
 {
-	otlp_pair *pair = otlp_pool_take(pool, sizeof *pair);
-	otlp_any *any = any_create(pool);
+	ct_otlp_pair *pair = ct_otlp_pool_take(pool, sizeof *pair);
+	ct_otlp_any *any = any_create(pool);
 
 	if (pair == NULL || any == NULL || key == NULL)
 		return NULL;
 	opentelemetry__proto__common__v1__key_value__init(pair);
 	pair->key = key;
 	pair->value = any;
-	otlp_list_add(pool, attributes, pair);
+	ct_otlp_list_add(pool, attributes, pair);
 	return any;
 }
 
-otlp_any *otlp_add(struct otlp_pool *pool, struct otlp_list *attributes, const char *key)
+ct_otlp_any *ct_otlp_add(struct ct_otlp_pool *pool, struct ct_otlp_list *attributes,
+			 const char *key)
 {
 	return add_under(pool, attributes, (char *)(uintptr_t)key);
 }
 
-static void set_int(otlp_any *any, int64_t value)
+static void set_int(ct_otlp_any *any, int64_t value)
 {
 	if (any == NULL)
 		return;
@@ -57,9 +58,9 @@ static void set_int(otlp_any *any, int64_t value)
 	any->int_value = value;
 }
 
-void otlp_set_text(struct otlp_pool *pool, otlp_any *any, const void *text, size_t size)
+void ct_otlp_set_text(struct ct_otlp_pool *pool, ct_otlp_any *any, const void *text, size_t size)
 {
-	char *copy = any != NULL ? otlp_pool_text(pool, text, size) : NULL;
+	char *copy = any != NULL ? ct_otlp_pool_text(pool, text, size) : NULL;
 
 	if (copy == NULL)
 		return;
@@ -67,9 +68,9 @@ void otlp_set_text(struct otlp_pool *pool, otlp_any *any, const void *text, size
 	any->string_value = copy;
 }
 
-static void set_bytes(struct otlp_pool *pool, otlp_any *any, const void *bytes, size_t size)
+static void set_bytes(struct ct_otlp_pool *pool, ct_otlp_any *any, const void *bytes, size_t size)
 {
-	void *copy = any != NULL ? otlp_pool_take(pool, size + 1) : NULL;
+	void *copy = any != NULL ? ct_otlp_pool_take(pool, size + 1) : NULL;
 
 	if (copy == NULL)
 		return;
@@ -80,16 +81,16 @@ static void set_bytes(struct otlp_pool *pool, otlp_any *any, const void *bytes, 
 	any->bytes_value.len = size;
 }
 
-void otlp_add_text(struct otlp_pool *pool, struct otlp_list *attributes, const char *key,
-		   const char *text)
+void ct_otlp_add_text(struct ct_otlp_pool *pool, struct ct_otlp_list *attributes, const char *key,
+		      const char *text)
 {
-	otlp_set_text(pool, otlp_add(pool, attributes, key), text, strlen(text));
+	ct_otlp_set_text(pool, ct_otlp_add(pool, attributes, key), text, strlen(text));
 }
 
-void otlp_add_int(struct otlp_pool *pool, struct otlp_list *attributes, const char *key,
-		  int64_t value)
+void ct_otlp_add_int(struct ct_otlp_pool *pool, struct ct_otlp_list *attributes, const char *key,
+		     int64_t value)
 {
-	set_int(otlp_add(pool, attributes, key), value);
+	set_int(ct_otlp_add(pool, attributes, key), value);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -98,45 +99,45 @@ void otlp_add_int(struct otlp_pool *pool, struct otlp_list *attributes, const ch
 
 /* A group (pairs) or a table (values) that is being filled. */
 struct level {
-	otlp_any *any;
-	struct otlp_list list;
+	ct_otlp_any *any;
+	struct ct_otlp_list list;
 	bool is_table;
 	uint32_t fillers;
 };
 
 struct record {
-	struct otlp_pool *pool;
-	otlp_any *root;
+	struct ct_otlp_pool *pool;
+	ct_otlp_any *root;
 	struct level levels[DEPTH_LIMIT];
 	uint32_t depth;
 	uint32_t skipped; /* groups within that are too deep */
 };
 
 /* Returns the value of a new member of the current group or table. */
-static otlp_any *member_add(struct record *record, const struct ct_record_field *field,
-			    bool is_element)
+static ct_otlp_any *member_add(struct record *record, const struct ct_record_field *field,
+			       bool is_element)
 {
 	struct level *level = record->depth > 0 ? &record->levels[record->depth - 1] : NULL;
 	char filler[24];
-	otlp_any *any;
+	ct_otlp_any *any;
 
 	if (level == NULL)
 		return record->root;
 	if (is_element && level->is_table) {
 		any = any_create(record->pool);
 		if (any != NULL)
-			otlp_list_add(record->pool, &level->list, any);
+			ct_otlp_list_add(record->pool, &level->list, any);
 		return any;
 	}
 	if (field->is_filler)
 		(void)snprintf(filler, sizeof filler, "FILLER.%u", ++level->fillers);
 	return add_under(record->pool, &level->list,
-			 field->is_filler
-				 ? otlp_pool_text(record->pool, filler, strlen(filler))
-				 : otlp_pool_text(record->pool, field->name, strlen(field->name)));
+			 field->is_filler ? ct_otlp_pool_text(record->pool, filler, strlen(filler))
+					  : ct_otlp_pool_text(record->pool, field->name,
+							      strlen(field->name)));
 }
 
-static void level_begin(struct record *record, otlp_any *any, bool is_table)
+static void level_begin(struct record *record, ct_otlp_any *any, bool is_table)
 {
 	if (record->depth == DEPTH_LIMIT || any == NULL) {
 		record->skipped++;
@@ -155,22 +156,22 @@ static void level_end(struct record *record)
 	}
 	level = &record->levels[--record->depth];
 	if (level->is_table) {
-		otlp_array *array = otlp_pool_take(record->pool, sizeof *array);
+		otlp_array *array = ct_otlp_pool_take(record->pool, sizeof *array);
 
 		if (array == NULL)
 			return;
 		opentelemetry__proto__common__v1__array_value__init(array);
-		array->values = (otlp_any **)level->list.items;
+		array->values = (ct_otlp_any **)level->list.items;
 		array->n_values = level->list.count;
 		level->any->value_case = ANY(ARRAY_VALUE);
 		level->any->array_value = array;
 	} else {
-		otlp_pairs *pairs = otlp_pool_take(record->pool, sizeof *pairs);
+		otlp_pairs *pairs = ct_otlp_pool_take(record->pool, sizeof *pairs);
 
 		if (pairs == NULL)
 			return;
 		opentelemetry__proto__common__v1__key_value_list__init(pairs);
-		pairs->values = (otlp_pair **)level->list.items;
+		pairs->values = (ct_otlp_pair **)level->list.items;
 		pairs->n_values = level->list.count;
 		level->any->value_case = ANY(KVLIST_VALUE);
 		level->any->kvlist_value = pairs;
@@ -200,7 +201,8 @@ static void record_begin_table(const struct ct_record_field *field, uint32_t cou
 
 /* An integer stays one.  A number with a point becomes a double if that keeps its digits, else
  * text. */
-static void set_number(struct otlp_pool *pool, otlp_any *any, const struct ct_record_field *field)
+static void set_number(struct ct_otlp_pool *pool, ct_otlp_any *any,
+		       const struct ct_record_field *field)
 {
 	char number[CT_JSON_NUMBER_SIZE + 1];
 	size_t size = ct_field_json_number(field, number);
@@ -210,7 +212,7 @@ static void set_number(struct otlp_pool *pool, otlp_any *any, const struct ct_re
 	if (any == NULL)
 		return;
 	if (size == 0) {
-		otlp_set_text(pool, any, field->text, field->text_size);
+		ct_otlp_set_text(pool, any, field->text, field->text_size);
 		return;
 	}
 	number[size] = '\0';
@@ -227,7 +229,7 @@ static void set_number(struct otlp_pool *pool, otlp_any *any, const struct ct_re
 	for (const char *at = number; *at != '\0' && *at != 'e' && *at != 'E'; at++)
 		digits += *at >= '0' && *at <= '9' && (digits > 0 || *at != '0');
 	if (digits > EXACT_DIGITS && strpbrk(number, "eE") == NULL) {
-		otlp_set_text(pool, any, number, size);
+		ct_otlp_set_text(pool, any, number, size);
 		return;
 	}
 	any->value_case = ANY(DOUBLE_VALUE);
@@ -238,17 +240,17 @@ static void add_conditions(struct record *record, const struct ct_record_field *
 {
 	struct level *level = &record->levels[record->depth - 1];
 	struct ct_buf name;
-	otlp_any *any;
+	ct_otlp_any *any;
 
 	ct_buf_init(&name);
 	ct_buf_add_format(&name, "%s.88", field->name);
 	any = add_under(record->pool, &level->list,
-			otlp_pool_text(record->pool, ct_buf_text(&name), name.size));
+			ct_otlp_pool_text(record->pool, ct_buf_text(&name), name.size));
 	ct_buf_fini(&name);
 	level_begin(record, any, true);
 	for (uint32_t i = 0; i < field->condition_count; i++)
-		otlp_set_text(record->pool, member_add(record, field, true), field->conditions[i],
-			      strlen(field->conditions[i]));
+		ct_otlp_set_text(record->pool, member_add(record, field, true),
+				 field->conditions[i], strlen(field->conditions[i]));
 	level_end(record);
 }
 
@@ -256,7 +258,7 @@ static void record_value(const struct ct_record_field *field, void *user)
 {
 	struct record *record = user;
 	size_t size = field->text_size;
-	otlp_any *any;
+	ct_otlp_any *any;
 
 	if (record->skipped > 0)
 		return;
@@ -270,7 +272,7 @@ static void record_value(const struct ct_record_field *field, void *user)
 	else {
 		while (field->kind == CT_RECORD_TEXT && size > 0 && field->text[size - 1] == ' ')
 			size--;
-		otlp_set_text(record->pool, any, field->text, size);
+		ct_otlp_set_text(record->pool, any, field->text, size);
 	}
 	if (field->condition_count > 0 && record->depth > 0 &&
 	    !record->levels[record->depth - 1].is_table)
@@ -283,8 +285,8 @@ static void record_end_table(const struct ct_record_field *field, void *user)
 	level_end(user);
 }
 
-static void set_record(struct otlp_pool *pool, otlp_any *any, const struct ctrace_event_item *item,
-		       const struct ct_copybook *copybook)
+static void set_record(struct ct_otlp_pool *pool, ct_otlp_any *any,
+		       const struct ctrace_event_item *item, const struct ct_copybook *copybook)
 {
 	struct record record = { .pool = pool, .root = any };
 	const struct ct_field_visitor visitor = {
@@ -303,7 +305,7 @@ static void set_record(struct otlp_pool *pool, otlp_any *any, const struct ctrac
  * Items
  */
 
-const char *otlp_item_name(const struct ct_read_event *event, uint32_t index)
+const char *ct_otlp_item_name(const struct ct_read_event *event, uint32_t index)
 {
 	if (event->type != NULL && index < event->type->argument_count)
 		return event->type->arguments[index].name;
@@ -312,7 +314,8 @@ const char *otlp_item_name(const struct ct_read_event *event, uint32_t index)
 	return NULL;
 }
 
-static void set_integer(struct otlp_pool *pool, otlp_any *any, const struct ctrace_event_item *item)
+static void set_integer(struct ct_otlp_pool *pool, ct_otlp_any *any,
+			const struct ctrace_event_item *item)
 {
 	char digits[CT_U64_DIGITS];
 
@@ -320,38 +323,40 @@ static void set_integer(struct otlp_pool *pool, otlp_any *any, const struct ctra
 	    item->value <= INT64_MAX)
 		set_int(any, (int64_t)item->value);
 	else
-		otlp_set_text(pool, any, digits,
-			      (size_t)(ct_put_u64(digits, item->value) - digits));
+		ct_otlp_set_text(pool, any, digits,
+				 (size_t)(ct_put_u64(digits, item->value) - digits));
 }
 
-static void set_encoded(struct otlp_pool *pool, otlp_any *any, const struct ctrace_event_item *item,
-			enum ct_encoding encoding, struct ct_buf *scratch)
+static void set_encoded(struct ct_otlp_pool *pool, ct_otlp_any *any,
+			const struct ctrace_event_item *item, enum ct_encoding encoding,
+			struct ct_buf *scratch)
 {
 	if (encoding == CT_ENCODING_ASCII) {
-		otlp_set_text(pool, any, item->data, item->size);
+		ct_otlp_set_text(pool, any, item->data, item->size);
 		return;
 	}
 	ct_buf_clear(scratch);
 	ct_encoding_add(scratch, encoding, item->data, item->size);
-	otlp_set_text(pool, any, scratch->data, scratch->size);
+	ct_otlp_set_text(pool, any, scratch->data, scratch->size);
 	pool->failed |= scratch->failed;
 }
 
 /* As people read it: a time, flags, an enumeration. */
-static void set_printed(struct otlp_pool *pool, otlp_any *any, const struct ctrace_event_item *item,
-			const struct ct_argument *argument, struct ct_buf *scratch)
+static void set_printed(struct ct_otlp_pool *pool, ct_otlp_any *any,
+			const struct ctrace_event_item *item, const struct ct_argument *argument,
+			struct ct_buf *scratch)
 {
 	static const struct ct_line_format plain = { .format = "", .delimiter = "" };
 
 	ct_buf_clear(scratch);
 	ct_value_add(scratch, &plain, item, argument);
-	otlp_set_text(pool, any, scratch->data, scratch->size);
+	ct_otlp_set_text(pool, any, scratch->data, scratch->size);
 	pool->failed |= scratch->failed;
 }
 
-static void set_item(struct otlp_pool *pool, otlp_any *any, const struct ctrace_event_item *item,
-		     const struct ct_argument *argument, enum ct_encoding encoding,
-		     struct ct_buf *scratch)
+static void set_item(struct ct_otlp_pool *pool, ct_otlp_any *any,
+		     const struct ctrace_event_item *item, const struct ct_argument *argument,
+		     enum ct_encoding encoding, struct ct_buf *scratch)
 {
 	enum ct_print print = argument != NULL ? argument->print : CT_PRINT_DEFAULT;
 	bool is_plain = print == CT_PRINT_DEFAULT || print == CT_PRINT_RECORD;
@@ -368,7 +373,7 @@ static void set_item(struct otlp_pool *pool, otlp_any *any, const struct ctrace_
 		set_encoded(pool, any, item, encoding, scratch);
 		return;
 	case CTRACE_TYPE_UTF8:
-		otlp_set_text(pool, any, item->data, item->size);
+		ct_otlp_set_text(pool, any, item->data, item->size);
 		return;
 	case CTRACE_TYPE_ADDRESS:
 		set_printed(pool, any, item, is_plain ? NULL : argument, scratch);
@@ -397,19 +402,19 @@ static void set_item(struct otlp_pool *pool, otlp_any *any, const struct ctrace_
 	set_bytes(pool, any, item->data, item->size);
 }
 
-void otlp_add_item(struct otlp_pool *pool, struct otlp_list *attributes,
-		   const struct ct_read_event *event, uint32_t index, enum ct_encoding encoding,
-		   struct ct_buf *scratch)
+void ct_otlp_add_item(struct ct_otlp_pool *pool, struct ct_otlp_list *attributes,
+		      const struct ct_read_event *event, uint32_t index, enum ct_encoding encoding,
+		      struct ct_buf *scratch)
 {
-	const char *name = otlp_item_name(event, index);
+	const char *name = ct_otlp_item_name(event, index);
 	char number[24];
-	otlp_any *any;
+	ct_otlp_any *any;
 
 	if (name == NULL) {
 		(void)snprintf(number, sizeof number, "item.%u", index + 1);
 		name = number;
 	}
-	any = add_under(pool, attributes, otlp_pool_text(pool, name, strlen(name)));
+	any = add_under(pool, attributes, ct_otlp_pool_text(pool, name, strlen(name)));
 	if (any != NULL)
 		set_item(pool, any, &event->traced.items[index],
 			 ct_read_event_argument(event, index), encoding, scratch);

@@ -51,6 +51,8 @@ def symbols(directory):
         built = [os.path.join(BUILD, f'lib{os.path.basename(directory)}.a')]
         if directory == 'cobol_runtime' and not os.path.exists(built[0]):
             return  # built where GnuCOBOL is
+    if not built:
+        return  # a module that is not built here
     listing = subprocess.run(['nm', '-A'] + built, capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines():
         where, _, rest = line.rpartition(':')
