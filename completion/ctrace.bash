@@ -64,7 +64,7 @@ _ctrace_offer_names() { # components|destinations|jobs|pids
 }
 
 _ctrace_offer_emitters() { # [BEFORE-EACH]
-	_ctrace_offer "${1-}" < <({ printf '%s\n' TEXTFILE BINFILE STDERR JOURNAL ES; _ctrace_run list --names=destinations; } | sort -u)
+	_ctrace_offer "${1-}" < <({ printf '%s\n' TEXTFILE BINFILE STDERR JOURNAL OTLP ES; _ctrace_run list --names=destinations; } | sort -u)
 }
 
 # The properties that the running processes have of a component or emitter; "PID JOB  OWNER  PROPERTY  VALUE" is a line of the tool.
@@ -91,7 +91,11 @@ _ctrace_offer_owners() {
 _ctrace_offer_value() { # LONG-OPTION METAVARIABLE: of $verb
 	case $verb:$1 in
 	export:format)
-		_ctrace_offer_words common-trace-format chrome perfetto speedscope csv json
+		_ctrace_offer_words common-trace-format chrome perfetto speedscope csv json otlp otlp-protobuf
+		return
+		;;
+	export:signals)
+		_ctrace_offer_words logs traces logs,traces
 		return
 		;;
 	stats:by | diff:by)

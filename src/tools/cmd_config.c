@@ -130,7 +130,7 @@ static void diagnose_emitter(struct check *check, struct ct_span name, unsigned 
 	}
 	ct_buf_add_text(
 		&expected,
-		"JOURNAL where it is installed, or the name of a module on CTRACE_EMITTERS");
+		"JOURNAL and OTLP where they are installed, or the name of a module on CTRACE_EMITTERS");
 	ct_buf_add_text(&message, "unknown emitter ");
 	ct_span_quote(&message, name, name.size);
 	add_suggestion(&message, ct_suggest(name, names, count));
