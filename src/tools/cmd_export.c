@@ -425,8 +425,8 @@ int cmd_export(int argc, char **argv)
 		{ "unguarded", OPTION_UNGUARDED, NULL, 0,
 		  "csv: no apostrophe before texts that a spreadsheet would compute", 0 },
 		{ "signals", OPTION_SIGNALS, "LIST", 0, "otlp: logs, traces or both", 0 },
-		{ "property", OPTION_PROPERTY, "NAME=VALUE", 0,
-		  "otlp: a property of the destination otlp, as HEADERS; repeatable", 0 },
+		{ "property", OPTION_PROPERTY, "SETTING", 0,
+		  "otlp: NAME=VALUE of a property of the destination otlp; repeatable", 0 },
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { .argp = &ct_reading_argp },

@@ -247,7 +247,7 @@ for arguments in "$second" "-f pdf $second" '-f json' "-f common $second" "-f cs
 	run export $arguments
 	check "refused: ${arguments//$PWD/}" is "$status" 2
 done
-check 'a format that is none: said' has <(timeout 60 ctrace export -f pdf x 2>&1) 'expected common-trace-format, chrome, perfetto, speedscope, csv or json'
+check 'a format that is none: said' has <(timeout 60 ctrace export -f pdf x 2>&1) 'expected common-trace-format, chrome, perfetto, speedscope, csv, json, otlp or otlp-protobuf'
 
 # ---- what does not fit into memory waits in a file
 cat >long.yaml <<'YAML'
