@@ -552,9 +552,12 @@ static void output_close(void *self)
 {
 	struct otlp_output *output = self;
 
-	if (getpid() != output->owner)
-		return; /* its thread is in the parent, and memory of libcurl in an unknown state */
-	send_own_records(output);
+	if (getpid() != output->owner) {
+		ct_otlp_sender_forget(output->sender);
+		output->sender = NULL;
+	} else {
+		send_own_records(output);
+	}
 	output_fini(output);
 }
 

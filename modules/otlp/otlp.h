@@ -211,6 +211,9 @@ enum ctrace_status ct_otlp_sender_create(struct ct_otlp_http_settings *settings,
 /* Ends the thread, and abandons what it has not sent.  A thread that does not end within a moment
  * frees everything itself. */
 void ct_otlp_sender_destroy(struct ct_otlp_sender *sender);
+/* In a forked child, which does not have the thread: frees its memory.  That of libcurl stays, in
+ * the state in which the thread left it. */
+void ct_otlp_sender_forget(struct ct_otlp_sender *sender);
 /* The job; the caller's to fill in unless it is SENDING or WAITING. */
 struct ct_otlp_job *ct_otlp_sender_job(struct ct_otlp_sender *sender);
 enum ctrace_status ct_otlp_sender_start(struct ct_otlp_sender *sender) CT_MUST_USE;

@@ -273,3 +273,15 @@ void ct_otlp_sender_destroy(struct ct_otlp_sender *sender)
 	}
 	sender_unref(sender);
 }
+
+void ct_otlp_sender_forget(struct ct_otlp_sender *sender)
+{
+	static struct ct_otlp_http *left; /* so that it is no leak */
+
+	if (sender == NULL)
+		return;
+	left = sender->http;
+	(void)left;
+	__atomic_store_n(&sender->users, 1, __ATOMIC_RELAXED);
+	sender_unref(sender);
+}

@@ -8,12 +8,14 @@
  *     count N    N events, id 1, with a running number
  *     flush      delivers everything, and prints "ok" or the status
  *     child N    N events, id 1, of a forked child, which ends; prints its number
+ *     openssl    uses OpenSSL, which then ends with the program
  *     exit       ends at once, without a flush
  *     kill       kills itself
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include <ctrace/ctrace.h>
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,6 +43,17 @@ static void trace_span(unsigned long number)
 	CTRACE(&tracer, CTRACE_INFO, 11, CTRACE_U64(number), CTRACE_U32(8));
 }
 
+static void use_openssl(void)
+{
+	void *library = dlopen("libssl.so.3", RTLD_NOW | RTLD_GLOBAL);
+	void *symbol = library != NULL ? dlsym(library, "OPENSSL_init_ssl") : NULL;
+	int (*init)(uint64_t options, const void *settings);
+
+	memcpy(&init, &symbol, sizeof init);
+	(void)printf("%s\n", symbol != NULL && init(0, NULL) == 1 ? "ok" : "missing");
+	(void)fflush(stdout);
+}
+
 int main(void)
 {
 	char line[64];
@@ -64,6 +77,8 @@ int main(void)
 		else if (strncmp(line, "count", 5) == 0)
 			for (unsigned long i = 0; i < count; i++)
 				CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(total++));
+		else if (strncmp(line, "openssl", 7) == 0)
+			use_openssl();
 		else if (strncmp(line, "child", 5) == 0) {
 			pid_t child = fork();
 
