@@ -14,7 +14,7 @@ for compiler in gcc clang; do
 	CC=$compiler scripts/configure.sh "$directory/$compiler" -Dwerror=true -Dtests=enabled -Dbench=true >/dev/null || exit 1
 	check "$compiler" ninja -C "$directory/$compiler" all meson-test-prereq
 done
-sources=$(scripts/sources.sh 'src/*/*.c' 'src/*/*/*.c' 'modules/*.c')
+sources=$(scripts/sources.sh 'src/*/*.c' 'src/*/*/*.c' 'modules/*.c' 'modules/*/*.c')
 # shellcheck disable=SC2086 # lists of words
 {
 	check clang-tidy xargs -n 1 -P "$(nproc)" clang-tidy --quiet -p "$directory/clang" <<-END

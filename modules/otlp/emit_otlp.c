@@ -98,13 +98,11 @@ static const char *property_of(const void *user, const char *name)
 static uint64_t identity_of(const struct ctrace_emitter_context *context)
 {
 	uint64_t hash = 0xCBF29CE484222325u;
-	const uint64_t numbers[] = { context->pid, context->start_ns };
-	const unsigned char *bytes = (const unsigned char *)numbers;
 
 	for (const char *at = context->host; *at != '\0'; at++)
 		hash = (hash ^ (unsigned char)*at) * 0x100000001B3u;
-	for (size_t i = 0; i < sizeof numbers; i++)
-		hash = (hash ^ bytes[i]) * 0x100000001B3u;
+	hash = (hash ^ context->pid) * 0x9E3779B97F4A7C15u;
+	hash = (hash ^ hash >> 29 ^ context->start_ns) * 0x9E3779B97F4A7C15u;
 	return hash ^ hash >> 29;
 }
 
@@ -113,20 +111,18 @@ static void catalog_open(struct otlp_output *output)
 {
 	const struct ctrace_emitter_context *context = output->context;
 	const char *paths = context->recovering ? NULL : context->property(context, "CATALOG");
-	enum ctrace_status ignored = CTRACE_OK;
 
 	if (ct_catalog_create(&output->catalog) != CTRACE_OK)
 		return;
 	/* Errors are not reported here: any names that could be read are used. */
 	if (paths != NULL && paths[0] != '\0')
-		ignored = ct_catalog_add_list(output->catalog, paths, NULL, NULL);
+		(void)!ct_catalog_add_list(output->catalog, paths, NULL, NULL);
 	else
-		ignored = ct_catalog_add_environment(output->catalog, NULL, NULL);
-	ignored = ct_catalog_add_installed(output->catalog, installed);
+		(void)!ct_catalog_add_environment(output->catalog, NULL, NULL);
+	(void)!ct_catalog_add_installed(output->catalog, installed);
 	if (ct_catalog_at(output->catalog, 0) == NULL)
 		return;
-	ignored = ct_pairing_create(true, &output->pairing);
-	(void)ignored;
+	(void)!ct_pairing_create(true, &output->pairing);
 }
 
 static void output_fini(struct otlp_output *output)

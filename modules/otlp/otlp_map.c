@@ -51,13 +51,17 @@ static bool event_ends_span(const struct ct_read_event *event)
  */
 
 /* FNV-1a with a final mix: the same input gives the same ids in every export. */
-static uint64_t hash_add(uint64_t hash, const void *bytes, size_t size)
+static uint64_t hash_add(uint64_t hash, const char *bytes, size_t size)
 {
-	const unsigned char *at = bytes;
-
 	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ at[i]) * 0x100000001B3u;
+		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
 	return hash;
+}
+
+static uint64_t hash_add_number(uint64_t hash, uint64_t number)
+{
+	hash = (hash ^ number) * 0x9E3779B97F4A7C15u;
+	return hash ^ hash >> 29;
 }
 
 static uint64_t hash_end(uint64_t hash)
@@ -72,14 +76,17 @@ static uint64_t hash_end(uint64_t hash)
 static uint64_t span_hash(const struct ct_read_event *event, uint64_t begin_ns, uint64_t seed)
 {
 	const struct ct_source_process *source = event->source_process;
-	const uint64_t numbers[] = { source->pid, source->asid,           event->traced.tid,
-				     begin_ns,    event->traced.event_id, event->depth };
 	uint64_t hash = 0xCBF29CE484222325u ^ seed;
 
 	hash = hash_add(hash, source->host, strlen(source->host));
 	hash = hash_add(hash, source->program, strlen(source->program));
 	hash = hash_add(hash, event->traced.component, event->traced.component_size);
-	return hash_end(hash_add(hash, numbers, sizeof numbers));
+	hash = hash_add_number(hash, source->pid);
+	hash = hash_add_number(hash, source->asid);
+	hash = hash_add_number(hash, event->traced.tid);
+	hash = hash_add_number(hash, begin_ns);
+	hash = hash_add_number(hash, event->traced.event_id);
+	return hash_end(hash_add_number(hash, event->depth));
 }
 
 static void put_id(uint8_t out[8], uint64_t id)
@@ -92,7 +99,7 @@ static void put_id(uint8_t out[8], uint64_t id)
 static struct ct_otlp_context context_begin(const struct ct_read_event *event, uint64_t begin_ns,
 					    const struct ct_otlp_context *parent)
 {
-	struct ct_otlp_context context;
+	struct ct_otlp_context context = { .trace_id = { 0 } };
 
 	if (parent != NULL) {
 		memcpy(context.trace_id, parent->trace_id, sizeof context.trace_id);

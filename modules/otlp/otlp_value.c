@@ -364,7 +364,7 @@ static void set_item(struct ct_otlp_pool *pool, ct_otlp_any *any,
 
 	if (argument != NULL && argument->encoding != CT_ENCODING_ASCII)
 		encoding = argument->encoding;
-	if (ct_value_is_record(item, argument)) {
+	if (argument != NULL && ct_value_is_record(item, argument)) {
 		set_record(pool, any, item, argument->copybook);
 		return;
 	}
