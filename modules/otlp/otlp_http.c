@@ -40,6 +40,7 @@ struct ct_otlp_http {
 	struct ct_buf response, packed;
 	z_stream deflate;
 	bool has_deflate;
+	bool has_tls;
 	char error[CURL_ERROR_SIZE];
 };
 
@@ -70,14 +71,19 @@ static void tls_end(void)
 	}
 }
 
-static bool tls_enter(void)
+/* Only a request by TLS is kept from running after its end. */
+static bool tls_enter(bool has_tls)
 {
+	if (!has_tls)
+		return true;
 	(void)__atomic_fetch_add(&tls_users, 1, __ATOMIC_SEQ_CST);
 	return __atomic_load_n(&tls_has_ended, __ATOMIC_SEQ_CST) == 0;
 }
 
-static void tls_leave(void)
+static void tls_leave(bool has_tls)
 {
+	if (!has_tls)
+		return;
 	(void)__atomic_fetch_sub(&tls_users, 1, __ATOMIC_SEQ_CST);
 	ct_os_wake(&tls_users);
 }
@@ -249,6 +255,7 @@ struct ct_otlp_http *ct_otlp_http_create(const struct ct_otlp_http_settings *set
 	http->settings = *settings;
 	http->is_over = is_over;
 	http->user = user;
+	http->has_tls = strncmp(settings->url, "https:", 6) == 0;
 	ct_buf_init(&http->response);
 	ct_buf_init(&http->packed);
 	/* "Expect:" - small requests should not wait for 100 Continue. */
@@ -278,10 +285,10 @@ void ct_otlp_http_destroy(struct ct_otlp_http *http)
 	if (http == NULL)
 		return;
 	/* Closing a connection uses TLS. */
-	if (http->easy != NULL && tls_enter())
+	if (http->easy != NULL && tls_enter(http->has_tls))
 		curl_easy_cleanup(http->easy);
 	if (http->easy != NULL)
-		tls_leave();
+		tls_leave(http->has_tls);
 	curl_slist_free_all(http->headers);
 	if (http->has_deflate)
 		(void)deflateEnd(&http->deflate);
@@ -456,10 +463,10 @@ static void http_perform(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 	CURLcode code;
 
 	http->error[0] = '\0';
-	if (!tls_enter()) {
+	if (!tls_enter(http->has_tls)) {
 		ct_buf_add_text(text, ": the program has ended TLS");
 		out->error = ECANCELED;
-		tls_leave();
+		tls_leave(http->has_tls);
 		return;
 	}
 	code = curl_easy_perform(http->easy);
@@ -473,7 +480,7 @@ static void http_perform(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 	} else {
 		note_status(http, signal, status, out, text);
 	}
-	tls_leave();
+	tls_leave(http->has_tls);
 }
 
 void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,

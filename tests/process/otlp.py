@@ -206,6 +206,15 @@ test.same('each once', body_once(receiver.logs), 0)
 test.same('as those of their process', {one.resource['process.pid'] for one in receiver.logs}, {subject.pid})
 receiver.stop()
 
+receiver = Receiver()
+subject = Subject(receiver.url)
+subject.say('openssl')
+subject.process.stdout.readline()
+subject.say('count 300')
+subject.end()
+test.same('without TLS, the end of OpenSSL does not matter', numbers(receiver.logs), list(range(300)))
+receiver.stop()
+
 # ---- receivers that are busy, slow, refuse, or die
 busy = [503, 502, 504, lambda handler, *_: handler.reply(429, Retry_After='1')]
 receiver = Receiver(plan=busy)
@@ -426,6 +435,11 @@ for signal, make, read, wanted in (('logs', LOGS.ExportLogsServiceRequest, otlp_
     result = tool('export', '--format=otlp-protobuf', f'--signals={signal}', '-o', f'{signal}.bin', 'both.ctb')
     test.same(f'export: protobuf of {signal} is the same', plain(one for message in frames(open(f'{signal}.bin', 'rb').read(), make) for one in read(message)),
               plain(wanted))
+for name in ('barectf', 'lttng-lost', 'lttng-pid', 'lttng-uid'):
+    trace = os.path.join(os.environ['CTRACE_SOURCE'], 'tests/golden/third_party', name)
+    found, _ = parse_json(tool('export', '--format=otlp', trace).stdout)
+    test.same(f'export: each event of {name}, a trace of another tracer', len([one for one in found if one.event_name != 'ctrace.lost']),
+              len(tool('show', trace).stdout.splitlines()))
 receiver = Receiver()
 result = tool('export', '--format=otlp', '-o', receiver.url, '--property', 'BATCH=3', '--property', 'compress=gzip', '--property', 'HEADERS=a=b', 'both.ctb')
 test.same('export to a receiver: status', (result.returncode, result.stderr), (0, ''))
