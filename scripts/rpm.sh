@@ -20,12 +20,13 @@ tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH
 	gzip -n >"$directory/top/SOURCES/ctrace-$version.tar.gz"
 rm -rf "$directory/top/ctrace-$version"
 
+# shellcheck disable=SC2086 # needs: a list of words
 scripts/modules.sh | while IFS='|' read -r name _ needs summary; do
 	cat <<-E2
 		%package module-$name
 		Summary: Component tracer for COBOL and C - module $name
 		Requires: ctrace-libs%{?_isa} = %{version}-%{release}
-		$([ "$needs" = - ] || echo "BuildRequires: pkgconfig($needs)")
+		$([ "$needs" = - ] || printf 'BuildRequires: pkgconfig(%s)\n' $needs)
 		%description module-$name
 		With this package $summary.
 		%files module-$name

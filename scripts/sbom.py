@@ -39,6 +39,7 @@ LIBRARIES = {
     'libnats': ('nats.c', 'Apache-2.0', 'NATS', 'libnats'),
     'libssl': ('openssl', 'Apache-2.0', 'OpenSSL', 'openssl'),
     'libcrypto': ('openssl', 'Apache-2.0', 'OpenSSL', 'openssl'),
+    'libprotobuf-c': ('protobuf-c', 'BSD-2-Clause', 'protobuf-c', 'libprotobuf-c'),
     'libcurl': ('curl', 'curl', 'curl', 'libcurl'),
 }
 
