@@ -117,6 +117,17 @@ def a_display_is_no_command(room):
     program.end()
 
 
+def a_request_is_not_routed_on(room):
+    """ROUTE in a request would reach other machines with the rights of the responder."""
+    server, _ = room.machines('alpha')
+    for command in ('ROUTE *ALL,D TRACE', ' ro alpha,D TRACE'):
+        for kind in ('display', 'command'):
+            answer = streams.request(server.port, f'ctrace.op.alpha.{kind}', streams.json.dumps({'words': ['op', command]}))
+            assert '"status":2' in answer and '== ' not in answer, answer
+    refused = room.tool('op', 'ROUTE alpha,ROUTE alpha,D TRACE', check=False)
+    assert refused.returncode == 2 and '==' not in refused.stdout, refused
+
+
 def permissions_of_the_server_count(room):
     """A user who may send displays alone."""
     (port,) = streams.free_ports(1)

@@ -7,6 +7,7 @@ Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 import filecmp
 import glob
+import json
 import os
 import re
 import shutil
@@ -296,6 +297,25 @@ def hostile_messages_do_no_harm(room):
     written = sorted(os.listdir(room.at('archive')))
     assert len(written) == 1 and not os.path.exists(room.at('evil')), written
     shutil.rmtree(room.at('archive'))
+
+
+def request(port, subject, data='', headers=None):
+    """Publishes to a subject by hand.  Returns the reply."""
+    head = ('NATS/1.0\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in (headers or {}).items()) + '\r\n').encode()
+    data = data.encode()
+    with socket.create_connection(('127.0.0.1', port), PATIENCE) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB answers 1\r\n' +
+                     f'HPUB {subject} answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
+        answer = b''
+        while b'MSG answers' not in answer or not answer.endswith(b'}\r\n'):
+            answer += link.recv(65536)
+    return answer.decode()
+
+
+def make_stream(server, name, subject, **limits):
+    config = {'name': name, 'subjects': [f'{subject}.>'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 1, **limits}
+    made = request(server.port, f'$JS.API.STREAM.CREATE.{name}', json.dumps(config))
+    assert '"error"' not in made, made
 
 
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and

@@ -45,6 +45,17 @@ static bool command_displays(const char *command)
 	       (size == 7 && strncasecmp(command, "DISPLAY", 7) == 0);
 }
 
+/* ROUTE would reach other machines with the rights of the responder. */
+static bool command_routes(const char *command)
+{
+	size_t size;
+
+	command += strspn(command, " ");
+	size = strcspn(command, " ");
+	return (size == 2 && strncasecmp(command, "RO", 2) == 0) ||
+	       (size == 5 && strncasecmp(command, "ROUTE", 5) == 0);
+}
+
 /* An option may have its value in the next word, so only forms with "=" or a letter are taken. */
 static bool option_is_taken(const char *word)
 {
@@ -74,8 +85,11 @@ enum request_kind request_kind_of(size_t count, char *const *words)
 			continue;
 		}
 		plain++;
-		if (i > 0 && strcmp(words[0], "op") == 0)
-			displays = displays && command_displays(words[i]);
+		if (i == 0 || strcmp(words[0], "op") != 0)
+			continue;
+		if (command_routes(words[i]))
+			return REQUEST_REFUSED;
+		displays = displays && command_displays(words[i]);
 	}
 	if (strcmp(words[0], "op") == 0)
 		return displays && plain > 1 ? REQUEST_DISPLAY : REQUEST_COMMAND;
