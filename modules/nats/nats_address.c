@@ -37,6 +37,25 @@ static const struct key {
 #undef KEY
 };
 
+/* Between :// and @, up to the next server. */
+void ct_nats_shown(char *out, size_t size, const char *address)
+{
+	size_t at = 0;
+
+	while (*address != '\0' && at + 1 < size) {
+		const char *login = strncmp(address, "://", 3) == 0 ? address + 3 : NULL;
+		size_t login_size = login != NULL ? strcspn(login, "@,/?") : 0;
+
+		out[at++] = *address++;
+		if (login != NULL && login[login_size] == '@' && at + 2 < size) {
+			out[at++] = '/';
+			out[at++] = '/';
+			address = login + login_size + 1;
+		}
+	}
+	out[at] = '\0';
+}
+
 static enum ctrace_status refuse(char error[CT_NATS_ERROR_SIZE], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 static enum ctrace_status refuse(char error[CT_NATS_ERROR_SIZE], const char *format, ...)
@@ -176,6 +195,7 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 	bool uses_tls = strncmp(text, "tls://", 6) == 0;
 	const char *hosts = text + (uses_tls ? 6 : 7);
 	const char *slash, *question;
+	char shown[CT_NATS_ERROR_SIZE / 2];
 	bool has_stream;
 
 	*out = (struct ct_nats_address){
@@ -185,12 +205,13 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 		.job = "*",
 		.replicas = 1,
 	};
+	ct_nats_shown(shown, sizeof shown, text);
 	if (!uses_tls && strncmp(text, "nats://", 7) != 0)
 		return refuse(error, "\"%s\" is no address of a stream; %s", text, expected);
 	slash = hosts + strcspn(hosts, "/?");
 	has_stream = slash[0] == '/' && slash[1] != '\0' && slash[1] != '?';
 	if (!has_stream && needs_stream)
-		return refuse(error, "\"%s\" names no stream; %s", text, expected);
+		return refuse(error, "\"%s\" names no stream; %s", shown, expected);
 	question = strchr(slash, '?');
 	if (!servers_store(out, hosts, (size_t)(slash - hosts)))
 		return refuse(error, "\"%.*s\" names no server; %s", (int)(slash - text), text,

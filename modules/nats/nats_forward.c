@@ -14,6 +14,9 @@
  * changed although no process has it open, and the sum differs, it is sent again from its
  * beginning.
  *
+ * A note counts for the trace and the stream that it names.  Everything is sent again to a stream
+ * that was made anew, because the servers lost the old one or somebody removed it.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "nats_parts.h"
@@ -35,7 +38,10 @@
 #define BODY_MAX ((size_t)512 << 10)
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
 #define ACKNOWLEDGE_MS 30000
+#define REFUSED_MS 10000 /* for so long, a forwarder that does not follow tries again */
 #define METADATA_MAX CT_METADATA_LIMIT
+#define PATH_DEPTH 2u /* directories below a path */
+#define NOTE_BEGIN (2 * CT_NATS_TEXT + 80)
 
 struct sum {
 	uint64_t value; /* FNV-1a */
@@ -62,7 +68,6 @@ struct trace {
 	char *path;
 	struct ct_trace_info info;
 	char uuid[33];
-	bool is_known; /* info is */
 	bool is_open;  /* a process has it open */
 	bool is_begun; /* its note was read */
 	bool is_noted; /* the note is that of the present state */
@@ -78,8 +83,13 @@ struct forward {
 	unsigned char *body; /* BODY_MAX bytes */
 	size_t body_max;
 	uint32_t under_way;
-	int failed;    /* atomic: a message was not acknowledged */
-	bool has_sent; /* in this pass */
+	int failed;              /* atomic: a message was not acknowledged */
+	int has_refusal;         /* atomic: refusal is set */
+	char refusal[256];       /* why the first message of them failed */
+	uint64_t reconnects;     /* of the connection, when the stream was looked at last */
+	int64_t unsettled_since; /* ms since 1970; 0: all was acknowledged */
+	bool has_sent;           /* in this pass */
+	bool has_skipped;        /* in this pass: something cannot be read, see copy->error */
 };
 
 static enum ctrace_status forward_fail(struct forward *forward, enum ctrace_status status,
@@ -142,9 +152,19 @@ static bool name_is_stream(const char *name)
 	       ((name[7] >= '0' && name[7] <= '9') || strcmp(name, "stream.lost") == 0);
 }
 
+/* What the note is about: this trace, in this stream, under these subjects.  A stream that was made
+ * anew has none of the bytes, and neither has another server's stream of that name. */
+static void note_begin(const struct forward *forward, const struct trace *trace, char *out,
+		       size_t size)
+{
+	(void)snprintf(out, size, "%s in %lld as %s.%s\n", trace->uuid,
+		       (long long)forward->link.created, forward->address.subject,
+		       forward->address.cluster);
+}
+
 static void note_read(const struct forward *forward, struct trace *trace)
 {
-	char path[4200], name[64];
+	char path[4200], name[64], begin[NOTE_BEGIN], found[NOTE_BEGIN];
 	unsigned long long sent, sum, restarts;
 	FILE *note;
 
@@ -153,6 +173,11 @@ static void note_read(const struct forward *forward, struct trace *trace)
 	note = fopen(path, "re");
 	if (note == NULL)
 		return;
+	note_begin(forward, trace, begin, sizeof begin);
+	if (fgets(found, sizeof found, note) == NULL || strcmp(found, begin) != 0) {
+		(void)fclose(note);
+		return;
+	}
 	while (fscanf(note, "%63s %llu %llx %llu\n", name, &sent, &sum, &restarts) == 4) {
 		bool is_known = strcmp(name, CT_NATS_METADATA) == 0 || name_is_stream(name);
 		struct file *file = is_known ? file_find(trace, name) : NULL;
@@ -175,9 +200,14 @@ static void note_add(struct ct_buf *text, const struct file *file)
 static bool file_write(const char *path, const char *data, size_t size)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-	bool is_written = fd >= 0 && write(fd, data, size) == (ssize_t)size;
+	ssize_t put;
 
-	return (fd < 0 || close(fd) == 0) && is_written;
+	if (fd < 0)
+		return false;
+	put = write(fd, data, size);
+	if (put >= 0 && (size_t)put < size)
+		errno = ENOSPC;
+	return close(fd) == 0 && put == (ssize_t)size;
 }
 
 static void file_take_note(struct file *file)
@@ -189,20 +219,27 @@ static void file_take_note(struct file *file)
 
 static enum ctrace_status note_write(struct forward *forward, struct trace *trace)
 {
-	char path[4200], new_path[4210];
+	char path[4200], new_path[4240], begin[NOTE_BEGIN];
 	struct ct_buf text;
 	bool is_written;
 
 	note_path(forward, trace, path, sizeof path);
-	(void)snprintf(new_path, sizeof new_path, "%s.new", path);
+	/* Another forwarder may write the same note at the same time. */
+	(void)snprintf(new_path, sizeof new_path, "%s.%ld.new", path, (long)getpid());
+	note_begin(forward, trace, begin, sizeof begin);
 	ct_buf_init(&text);
+	ct_buf_add_format(&text, "%s", begin);
 	note_add(&text, &trace->metadata);
 	for (const struct file *file = trace->files; file != NULL; file = file->next)
 		note_add(&text, file);
 	is_written = !text.failed && file_write(new_path, text.data, text.size);
 	ct_buf_fini(&text);
-	if (!is_written || rename(new_path, path) != 0)
-		return forward_fail(forward, CTRACE_OS_ERROR, path, strerror(errno));
+	if (!is_written || rename(new_path, path) != 0) {
+		int error = errno;
+
+		(void)unlink(new_path);
+		return forward_fail(forward, CTRACE_OS_ERROR, path, strerror(error));
+	}
 	file_take_note(&trace->metadata);
 	for (struct file *file = trace->files; file != NULL; file = file->next)
 		file_take_note(file);
@@ -219,7 +256,12 @@ static void publish_failed(jsCtx *context, jsPubAckErr *error, void *user)
 	struct forward *forward = user;
 
 	(void)context;
-	(void)error;
+	if (__atomic_load_n(&forward->has_refusal, __ATOMIC_ACQUIRE) == 0) {
+		(void)snprintf(forward->refusal, sizeof forward->refusal, "%s",
+			       error->ErrText != NULL ? error->ErrText
+						      : natsStatus_GetText(error->Err));
+		__atomic_store_n(&forward->has_refusal, 1, __ATOMIC_RELEASE);
+	}
 	__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
 }
 
@@ -228,6 +270,54 @@ static void back_to_note(struct file *file)
 	file->sent = file->noted;
 	file->sum = file->noted_sum;
 	file->restarts = file->noted_restarts;
+}
+
+/* Forgets what was sent of the trace.  Its note is read again. */
+static void trace_reset(struct trace *trace)
+{
+	while (trace->files != NULL) {
+		struct file *file = trace->files;
+
+		trace->files = file->next;
+		free(file);
+	}
+	trace->metadata = (struct file){ .name = CT_NATS_METADATA };
+	trace->is_begun = false;
+	trace->is_noted = true;
+}
+
+/* Makes the stream again when it is gone.  What an earlier stream had, this one has not. */
+static enum ctrace_status stream_check(struct forward *forward)
+{
+	int64_t created = forward->link.created;
+	enum ctrace_status status =
+		ct_nats_stream_look(&forward->link, &forward->address, true, forward->copy->error);
+
+	if (status == CTRACE_OK && forward->link.created != created)
+		for (struct trace *trace = forward->traces; trace != NULL; trace = trace->next)
+			trace_reset(trace);
+	return status;
+}
+
+static uint64_t reconnects_of(const struct forward *forward)
+{
+	natsStatistics *statistics = NULL;
+	uint64_t reconnects = 0;
+
+	if (natsStatistics_Create(&statistics) == NATS_OK &&
+	    natsConnection_GetStats(forward->link.connection, statistics) == NATS_OK)
+		(void)natsStatistics_GetCounts(statistics, NULL, NULL, NULL, NULL, &reconnects);
+	natsStatistics_Destroy(statistics);
+	return reconnects;
+}
+
+/* Drops the messages whose acknowledgements do not come: they would count as under way. */
+static void messages_drop(struct forward *forward)
+{
+	natsMsgList list;
+
+	if (js_PublishAsyncGetPendingList(&list, forward->link.context) == NATS_OK)
+		natsMsgList_Destroy(&list);
 }
 
 /* Waits until the server has all messages.  False: some have to be sent again. */
@@ -242,8 +332,10 @@ static enum ctrace_status messages_settle(struct forward *forward, bool *out_is_
 	status = forward->under_way > 0 ? js_PublishAsyncComplete(forward->link.context, &options)
 					: NATS_OK;
 	forward->under_way = 0;
-	*out_is_settled = status == NATS_OK &&
-			  __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0;
+	if (status != NATS_OK)
+		messages_drop(forward);
+	*out_is_settled = __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0 &&
+			  status == NATS_OK;
 	for (struct trace *trace = forward->traces; trace != NULL; trace = trace->next) {
 		if (trace->is_noted)
 			continue;
@@ -271,8 +363,9 @@ struct chunk {
 	const unsigned char *bytes;
 	size_t size;
 	uint64_t offset;
-	uint64_t total; /* metadata: of all parts */
-	bool begins;    /* with a packet */
+	uint64_t total;       /* metadata: of all parts */
+	uint64_t packed_size; /* of the whole file */
+	bool begins;          /* with a packet */
 	uint64_t first_ns, last_ns;
 	uint64_t version; /* part of the message's id */
 };
@@ -304,6 +397,8 @@ static natsStatus message_make(const struct forward *forward, const struct trace
 		status = header_number(*out, CT_NATS_OFFSET, chunk->offset);
 	if (status == NATS_OK && chunk->total > 0)
 		status = header_number(*out, CT_NATS_SIZE, chunk->total);
+	if (status == NATS_OK && chunk->packed_size > 0)
+		status = header_number(*out, CT_NATS_SIZE, chunk->packed_size);
 	if (status == NATS_OK && chunk->begins)
 		status = natsMsgHeader_Set(*out, CT_NATS_BEGINS, "yes");
 	if (status == NATS_OK && chunk->total == 0 && chunk->version > 0)
@@ -328,10 +423,13 @@ static enum ctrace_status message_send(struct forward *forward, struct trace *tr
 
 	if (status == NATS_OK) {
 		(void)jsPubOptions_Init(&options);
-		(void)snprintf(id, sizeof id, "%s/%s/%llu/%llx", trace->uuid, name,
+		/* A later message of that offset may have more bytes, and is no duplicate. */
+		(void)snprintf(id, sizeof id, "%s/%s/%llu/%llx/%zx", trace->uuid, name,
 			       (unsigned long long)chunk->offset,
-			       (unsigned long long)chunk->version);
+			       (unsigned long long)chunk->version, chunk->size);
 		options.MsgId = id;
+		/* Another stream may have the subject. */
+		options.ExpectStream = forward->address.stream;
 		trace->is_noted = false;
 		status = js_PublishMsgAsync(forward->link.context, &message, &options);
 		natsMsg_Destroy(message);
@@ -384,6 +482,17 @@ static bool trace_is_open(int metadata)
 	return fcntl(metadata, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
+/* Something of the trace cannot be read: the rest is sent all the same. */
+static void trace_skip(struct forward *forward, const struct trace *trace, const char *name,
+		       const char *why)
+{
+	(void)snprintf(forward->copy->error, CT_NATS_ERROR_SIZE, "%.300s/%s: %.100s", trace->path,
+		       name, why);
+	forward->has_skipped = true;
+	if (forward->copy->follows)
+		ct_nats_report(forward->copy);
+}
+
 /* As many whole packets as the body has room for.  The first part of a larger one. */
 static struct chunk chunk_cut(const unsigned char *bytes, size_t size, size_t most)
 {
@@ -421,16 +530,20 @@ static enum ctrace_status file_send(struct forward *forward, struct trace *trace
 	if (file->limit <= file->sent)
 		return CTRACE_OK;
 	fd = file_open(trace, file->name);
+	if (fd < 0 && errno != ENOENT)
+		trace_skip(forward, trace, file->name, strerror(errno));
 	while (fd >= 0 && status == CTRACE_OK && file->sent < file->limit &&
 	       __atomic_load_n(&forward->failed, __ATOMIC_RELAXED) == 0 &&
 	       forward->copy->goes_on(forward->copy->user)) {
 		uint64_t left = file->limit - file->sent;
 		size_t size = left < forward->body_max ? (size_t)left : forward->body_max;
 		struct chunk chunk = { .bytes = forward->body, .size = size };
-		bool is_settled;
+		bool is_settled = true;
 
-		if (!bytes_read(fd, forward->body, size, file->sent))
+		if (!bytes_read(fd, forward->body, size, file->sent)) {
+			trace_skip(forward, trace, file->name, strerror(EIO));
 			break;
+		}
 		if (!is_packed)
 			chunk = chunk_cut(forward->body, size, forward->body_max);
 		if (chunk.size == 0)
@@ -438,11 +551,14 @@ static enum ctrace_status file_send(struct forward *forward, struct trace *trace
 		chunk.offset = file->sent;
 		chunk.version = file->restarts;
 		chunk.begins = chunk.begins || (is_packed && file->sent == 0);
+		chunk.packed_size = is_packed ? file->limit : 0;
 		status = message_send(forward, trace, file->name, &chunk);
 		file->sent += chunk.size;
 		file->sum = sum_add(file->sum, chunk.bytes, chunk.size);
 		if (status == CTRACE_OK && forward->under_way >= UNDER_WAY)
 			status = messages_settle(forward, &is_settled);
+		if (!is_settled) /* the pass ends; each wait takes half a minute */
+			__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
 	}
 	if (fd >= 0)
 		(void)close(fd);
@@ -567,16 +683,15 @@ static enum ctrace_status trace_send(struct forward *forward, struct trace *trac
 	unsigned char *text;
 	size_t at;
 
-	if (fd < 0)
-		return CTRACE_OK; /* not yet, or removed */
+	if (fd < 0) { /* ENOENT: not yet, or removed */
+		if (errno != ENOENT)
+			trace_skip(forward, trace, CT_NATS_METADATA, strerror(errno));
+		return CTRACE_OK;
+	}
 	trace->is_open = trace_is_open(fd);
-	if (!trace->is_begun)
-		note_read(forward, trace);
-	status = streams_look(forward, trace);
-	if (status != CTRACE_OK || fstat(fd, &stat) != 0 || stat.st_size <= 0 ||
-	    (size_t)stat.st_size > METADATA_MAX) {
+	if (fstat(fd, &stat) != 0 || stat.st_size <= 0 || (size_t)stat.st_size > METADATA_MAX) {
 		(void)close(fd);
-		return status;
+		return CTRACE_OK;
 	}
 	text = malloc((size_t)stat.st_size);
 	if (text == NULL) {
@@ -587,15 +702,26 @@ static enum ctrace_status trace_send(struct forward *forward, struct trace *trac
 	if (bytes_read(fd, text, (size_t)stat.st_size, 0) &&
 	    ct_binfile_info_parse((const char *)text, (size_t)stat.st_size, &trace->info, &at) ==
 		    CTRACE_OK) {
+		char uuid[sizeof trace->uuid];
+
 		for (size_t i = 0; i < sizeof trace->info.uuid; i++)
-			(void)snprintf(trace->uuid + 2 * i, 3, "%02x", trace->info.uuid[i]);
-		trace->is_known = true;
-		status = metadata_send(forward, trace, text, (size_t)stat.st_size);
+			(void)snprintf(uuid + 2 * i, 3, "%02x", trace->info.uuid[i]);
+		if (strcmp(uuid, trace->uuid) != 0) { /* a generation that is used again */
+			trace_reset(trace);
+			memcpy(trace->uuid, uuid, sizeof uuid);
+		}
+		if (!trace->is_begun)
+			note_read(forward, trace);
+		status = streams_look(forward, trace);
+		if (status == CTRACE_OK)
+			status = metadata_send(forward, trace, text, (size_t)stat.st_size);
 		for (struct file *file = trace->files; file != NULL && status == CTRACE_OK;
 		     file = file->next)
 			status = file_send(forward, trace, file);
 		if (status == CTRACE_OK)
 			status = metadata_send(forward, trace, text, (size_t)stat.st_size);
+	} else if (!trace->is_open) {
+		trace_skip(forward, trace, CT_NATS_METADATA, "these are no metadata of ctrace");
 	}
 	free(text);
 	(void)close(fd);
@@ -634,11 +760,20 @@ static enum ctrace_status path_look(struct forward *forward, const char *path, u
 	const struct dirent *entry;
 
 	(void)snprintf(inner, sizeof inner, "%s/" CT_NATS_METADATA, path);
-	if (access(inner, R_OK) == 0)
+	if (access(inner, F_OK) == 0)
 		return trace_add(forward, path);
 	directory = opendir(path);
-	if (directory == NULL)
-		return forward_fail(forward, CTRACE_NOT_FOUND, path, strerror(errno));
+	if (directory == NULL) {
+		if (depth < PATH_DEPTH && errno == ENOENT)
+			return CTRACE_OK; /* it was removed */
+		status = forward_fail(forward, CTRACE_NOT_FOUND, path, strerror(errno));
+		if (depth == PATH_DEPTH)
+			return status;
+		forward->has_skipped = true; /* the other directories count */
+		if (forward->copy->follows)
+			ct_nats_report(forward->copy);
+		return CTRACE_OK;
+	}
 	while (status == CTRACE_OK && (entry = readdir(directory)) != NULL) {
 		struct stat stat;
 
@@ -657,15 +792,54 @@ static enum ctrace_status pass(struct forward *forward, bool *out_is_settled)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	forward->has_sent = false;
+	forward->has_sent = forward->has_skipped = false;
 	for (size_t i = 0; i < forward->copy->path_count && status == CTRACE_OK; i++)
-		status = path_look(forward, forward->copy->paths[i], 2);
+		status = path_look(forward, forward->copy->paths[i], PATH_DEPTH);
 	for (struct trace *trace = forward->traces; trace != NULL && status == CTRACE_OK;
 	     trace = trace->next)
 		status = trace_send(forward, trace);
 	if (status == CTRACE_OK)
 		status = messages_settle(forward, out_is_settled);
 	return status;
+}
+
+/* After a pass whose messages were not all acknowledged: reports why.  A forwarder that does not
+ * follow gives up after a while. */
+static enum ctrace_status pass_failed(struct forward *forward, int64_t begun_ms)
+{
+	struct ct_nats_copy *copy = forward->copy;
+	enum ctrace_status status = stream_check(forward);
+
+	if (status == CTRACE_OK) {
+		bool is_refused = __atomic_load_n(&forward->has_refusal, __ATOMIC_ACQUIRE) != 0;
+		const char *last = NULL; /* such as a violation of permissions */
+
+		(void)natsConnection_GetLastError(forward->link.connection, &last);
+		(void)snprintf(copy->error, CT_NATS_ERROR_SIZE,
+			       "stream %.200s: messages are not acknowledged: %.200s",
+			       forward->address.stream,
+			       is_refused                        ? forward->refusal
+			       : last != NULL && last[0] != '\0' ? last
+								 : "Timeout");
+	}
+	__atomic_store_n(&forward->has_refusal, 0, __ATOMIC_RELEASE);
+	if (forward->unsettled_since == 0)
+		forward->unsettled_since = begun_ms;
+	if (!copy->follows && nats_Now() - forward->unsettled_since >= REFUSED_MS)
+		return CTRACE_OUTPUT_ERROR;
+	if (copy->follows)
+		ct_nats_report(copy);
+	return CTRACE_OK;
+}
+
+/* Waits before the next pass.  A directory may have thousands of finished traces: a follower with
+ * nothing to send takes a tenth of a processor at most. */
+static void passes_wait(const struct ct_nats_copy *copy, int64_t pass_ms)
+{
+	int64_t end_ms = nats_Now() + (copy->follows ? 9 * pass_ms : 0);
+
+	while (ct_nats_wait(copy) && nats_Now() < end_ms)
+		;
 }
 
 /* Until everything is sent; with `follows`, until goes_on() returns false. */
@@ -676,19 +850,35 @@ static enum ctrace_status passes(struct forward *forward)
 	enum ctrace_status status = CTRACE_OK;
 
 	while (status == CTRACE_OK && copy->goes_on(copy->user)) {
+		uint64_t reconnects = reconnects_of(forward);
+		int64_t begun_ms = nats_Now();
+
+		/* Servers may have come back without the stream. */
+		if (reconnects != forward->reconnects && stream_check(forward) == CTRACE_OK)
+			forward->reconnects = reconnects;
 		status = pass(forward, &is_settled);
+		if (status == CTRACE_OK && !is_settled)
+			status = pass_failed(forward, begun_ms);
+		else
+			forward->unsettled_since = 0;
 		if (status != CTRACE_OK)
 			break;
 		if (copy->traces == 0 && !copy->follows)
-			return forward_fail(forward, CTRACE_NOT_FOUND, copy->paths[0],
-					    "there is no trace");
+			return forward->has_skipped
+				       ? CTRACE_NOT_FOUND
+				       : forward_fail(forward, CTRACE_NOT_FOUND, copy->paths[0],
+						      "there is no trace");
 		/* A second pass sends what was there in the first one, of open traces too. */
 		if (!copy->follows && is_settled && !forward->has_sent && !was_open)
-			return CTRACE_OK;
+			return forward->has_skipped ? CTRACE_NOT_FOUND : CTRACE_OK;
 		was_open = false;
 		if (!is_settled || !forward->has_sent)
-			(void)ct_nats_wait(copy);
+			passes_wait(copy, nats_Now() - begun_ms);
 	}
+	if (status == CTRACE_OK && !copy->follows)
+		return forward_fail(
+			forward, CTRACE_OUTPUT_ERROR, forward->address.stream,
+			"stopped before everything was sent; call ctrace forward again");
 	return status;
 }
 
@@ -706,7 +896,7 @@ enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	do {
 		status = ct_nats_link_open(&forward.link, &forward.address, true, copy->error);
-	} while (status == CTRACE_OUTPUT_ERROR && copy->follows && ct_nats_wait(copy));
+	} while (status == CTRACE_OUTPUT_ERROR && copy->follows && ct_nats_retry(copy));
 	if (status == CTRACE_OK) {
 		int64_t most = forward.link.payload_max - HEADERS_SIZE;
 
@@ -719,6 +909,7 @@ enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy)
 		options.PublishAsync.ErrHandler = publish_failed;
 		options.PublishAsync.ErrHandlerClosure = &forward;
 		options.PublishAsync.StallWait = ACKNOWLEDGE_MS;
+		options.Wait = CT_NATS_REQUEST_MS;
 		if (natsConnection_JetStream(&forward.link.context, forward.link.connection,
 					     &options) != NATS_OK)
 			status = CTRACE_NOT_ENOUGH_MEMORY;

@@ -13,7 +13,6 @@
 
 #define CONNECT_MS 5000
 #define RECONNECT_MS 250
-#define REQUEST_MS 10000
 #define WAIT_NS 200000000
 
 static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
@@ -21,10 +20,14 @@ static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *
 {
 	natsStatus last;
 	const char *detail = nats_GetLastError(&last);
+	size_t size;
 
 	if (status == NATS_OK)
 		return CTRACE_OK;
-	(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s %s: %s%s%s", what, which,
+	(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s ", what);
+	ct_nats_shown(error + strlen(error), CT_NATS_ERROR_SIZE / 2, which);
+	size = strlen(error);
+	(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, ": %s%s%s",
 		       natsStatus_GetText(status), detail != NULL ? ": " : "",
 		       detail != NULL ? detail : "");
 	switch (status) {
@@ -116,7 +119,6 @@ enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
 				     const struct ct_nats_address *address, bool makes,
 				     char error[CT_NATS_ERROR_SIZE])
 {
-	jsStreamInfo *info = NULL;
 	jsOptions js_options;
 	natsStatus status;
 	enum ctrace_status result;
@@ -127,19 +129,36 @@ enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
 		return result;
 	link->payload_max = natsConnection_GetMaxPayload(link->connection);
 	(void)jsOptions_Init(&js_options);
-	js_options.Wait = REQUEST_MS;
+	js_options.Wait = CT_NATS_REQUEST_MS;
 	status = natsConnection_JetStream(&link->context, link->connection, &js_options);
-	if (status == NATS_OK)
-		status = js_GetStreamInfo(&info, link->context, address->stream, NULL, NULL);
+	if (status != NATS_OK)
+		(void)link_fail(error, "stream", address->stream, status);
+	result = status == NATS_OK ? ct_nats_stream_look(link, address, makes, error)
+				   : CTRACE_OUTPUT_ERROR;
+	if (result != CTRACE_OK)
+		ct_nats_link_close(link);
+	return result;
+}
+
+enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
+				       const struct ct_nats_address *address, bool makes,
+				       char error[CT_NATS_ERROR_SIZE])
+{
+	jsStreamInfo *info = NULL;
+	natsStatus status = js_GetStreamInfo(&info, link->context, address->stream, NULL, NULL);
+
 	if (status == NATS_NOT_FOUND && makes)
 		status = stream_make(link->context, address, &info);
-	if (status == NATS_OK && info->Config != NULL && info->Config->MaxBytes > 0)
-		link->max_bytes = info->Config->MaxBytes;
+	if (status == NATS_OK) {
+		link->created = info->Created;
+		link->max_bytes = info->Config != NULL && info->Config->MaxBytes > 0
+					  ? info->Config->MaxBytes
+					  : 0;
+	}
 	jsStreamInfo_Destroy(info);
 	if (status == NATS_OK)
 		return CTRACE_OK;
 	(void)link_fail(error, "stream", address->stream, status);
-	ct_nats_link_close(link);
 	return status == NATS_NOT_FOUND ? CTRACE_NOT_FOUND : CTRACE_OUTPUT_ERROR;
 }
 
@@ -156,4 +175,18 @@ bool ct_nats_wait(const struct ct_nats_copy *copy)
 
 	(void)nanosleep(&time, NULL);
 	return copy->goes_on(copy->user);
+}
+
+void ct_nats_report(struct ct_nats_copy *copy)
+{
+	if (strcmp(copy->error, copy->reported) == 0)
+		return;
+	memcpy(copy->reported, copy->error, sizeof copy->reported);
+	copy->report(copy->error, copy->user);
+}
+
+bool ct_nats_retry(struct ct_nats_copy *copy)
+{
+	ct_nats_report(copy);
+	return ct_nats_wait(copy);
 }

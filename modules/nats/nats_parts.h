@@ -35,6 +35,8 @@ struct ct_nats_address {
 enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 					 struct ct_nats_address *out,
 					 char error[CT_NATS_ERROR_SIZE]);
+/* The address as messages show it: without user names and passwords. */
+void ct_nats_shown(char *out, size_t size, const char *address);
 /* Replaces what a token of a subject may not have. */
 void ct_nats_token(char *out, size_t size, const char *text);
 
@@ -45,7 +47,9 @@ struct ct_nats_link {
 	jsCtx *context;
 	int64_t payload_max; /* bytes of a message */
 	int64_t max_bytes;   /* that the stream keeps; 0: no limit */
+	int64_t created;     /* when the stream was made, ns since 1970 */
 };
+#define CT_NATS_REQUEST_MS 10000
 /* Connects, without a look at the stream. */
 enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 				   const struct ct_nats_address *address,
@@ -54,15 +58,23 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
 				     const struct ct_nats_address *address, bool makes,
 				     char error[CT_NATS_ERROR_SIZE]);
+/* Looks at the stream again.  With `makes`, makes it when there is none. */
+enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
+				       const struct ct_nats_address *address, bool makes,
+				       char error[CT_NATS_ERROR_SIZE]);
 void ct_nats_link_close(struct ct_nats_link *link);
 /* Waits a fifth of a second.  Returns false when the copy is to end. */
 bool ct_nats_wait(const struct ct_nats_copy *copy);
+/* Reports copy->error, unless it was reported last. */
+void ct_nats_report(struct ct_nats_copy *copy);
+/* Reports copy->error and waits, as above. */
+bool ct_nats_retry(struct ct_nats_copy *copy);
 
 /* ---- the messages */
 #define CT_NATS_FILE "Ctrace-File"       /* its name */
 #define CT_NATS_NAME "Ctrace-Name"       /* of the trace's directory */
 #define CT_NATS_OFFSET "Ctrace-Offset"   /* in the file */
-#define CT_NATS_SIZE "Ctrace-Size"       /* of the metadata as a whole */
+#define CT_NATS_SIZE "Ctrace-Size"       /* of the metadata, or of a .zst file, as a whole */
 #define CT_NATS_BEGINS "Ctrace-Begins"   /* yes: the first byte begins a packet */
 #define CT_NATS_LAST "Ctrace-Last"       /* the end of the last packet, ns since 1970 */
 #define CT_NATS_FIRST "Ctrace-First"     /* the beginning of the first one */

@@ -318,6 +318,88 @@ def make_stream(server, name, subject, **limits):
     assert '"error"' not in made, made
 
 
+def refused_messages_are_reported(room):
+    """A stream that is full, one with other subjects, and one whose subjects another stream has."""
+    server, address = room.server()
+    room.traced(20000)
+    make_stream(server, 'FULL', 'full', discard='new', max_bytes=100000)
+    make_stream(server, 'OTHER', 'other')
+    make_stream(server, 'MINE', 'ctrace')
+    for stream, subject, text in (('FULL', 'full', 'maximum bytes exceeded'), ('OTHER', 'nowhere', 'No responders'),
+                                  ('OTHER', 'ctrace', 'expected stream does not match')):
+        done = room.tool('forward', room.at('logs'), address.replace('TRACES', f'{stream}?subject={subject}'), check=False)
+        assert done.returncode == 2 and f'stream {stream}: messages are not acknowledged: {text}' in done.stderr, done
+    follower = room.follow(address.replace('TRACES', 'FULL?subject=full'))
+    assert 'maximum bytes exceeded; trying again' in follower.stderr.readline()
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
+def a_stream_made_anew_gets_everything(room):
+    """The servers lost their store, another server has a stream of that name, another cluster has the traces."""
+    server, address = room.server()
+    room.traced(1000)
+    room.forward(address)
+    follower = room.follow(address)
+    server.kill()
+    shutil.rmtree(room.at(server.name))
+    server.start()
+    room.until_there(address, expect(1, 1000))
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    (port,) = free_ports(1)
+    Server(room, 'two', port).until('Server is ready')
+    other = f'nats://127.0.0.1:{port}/TRACES'
+    assert room.forward(other)[0] > 0
+    same(room.shown(other), expect(1, 1000))
+    assert room.forward(f'{other}?cluster=second')[0] > 0
+    assert room.forward(f'{other}?cluster=second')[0] == 0
+
+
+def a_larger_message_of_the_same_place_is_no_duplicate(room):
+    """A forwarder was killed before it noted what the server has, and the trace has grown since."""
+    _, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    follower = room.follow(address)
+    room.until_there(address, expect(1, 1000))
+    (note,) = glob.glob(room.at('logs', '*', '.forwarded.TRACES'))
+    with open(note, encoding='ascii') as file:
+        before = file.read()
+    program.ask('run 100')
+    room.until_there(address, expect(1, 1100))
+    follower.kill()
+    follower.wait()
+    with open(note, 'w', encoding='ascii') as file:
+        file.write(before)
+    program.ask('run 1000')
+    program.end()
+    room.forward(address)
+    same(room.shown(address), expect(1, 2100))
+
+
+def what_cannot_be_read_is_reported(room):
+    _, address = room.server()
+    room.traced(1000)
+    (trace,) = room.traces()
+    os.makedirs(room.at('logs', 'broken'))
+    with open(room.at('logs', 'broken', 'metadata'), 'w', encoding='ascii') as file:
+        file.write('nothing\n')
+    done = room.tool('forward', room.at('logs'), address, check=False)
+    assert done.returncode == 1 and 'broken/metadata: these are no metadata of ctrace' in done.stderr, done
+    same(room.shown(address), expect(1, 1000))
+    shutil.rmtree(room.at('logs', 'broken'))
+    os.symlink('/dev/null', os.path.join(trace, 'stream.99'))
+    assert room.forward(address)[0] == 0, 'links are not followed'
+
+
+def passwords_are_not_shown(room):
+    room.traced(10)
+    for address in ('nats://user:secret@127.0.0.1:1/TRACES', 'nats://user:secret@127.0.0.1:1'):
+        done = room.tool('forward', room.at('logs'), address, check=False)
+        assert done.returncode == 2 and '127.0.0.1:1' in done.stderr and 'secret' not in done.stderr, done
+
+
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
                    getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',)]
 writer.Room = Streams

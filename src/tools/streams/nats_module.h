@@ -42,6 +42,8 @@ struct ct_nats_copy {
 	size_t path_count;
 	bool follows; /* goes on until goes_on returns false */
 	ct_nats_goes_on *goes_on;
+	/* Called with error while `follows` tries again: once for each text in a row. */
+	void (*report)(const char *error, void *user);
 	void *user;
 	/* fetch: only packets that may have events between these times, since 1970; 0 and
 	 * UINT64_MAX: all */
@@ -52,6 +54,7 @@ struct ct_nats_copy {
 	uint64_t traces;
 	uint64_t left_out; /* fetch: traces whose metadata are not in the stream */
 	char error[CT_NATS_ERROR_SIZE];
+	char reported[CT_NATS_ERROR_SIZE]; /* the error that was reported last */
 };
 
 /*

@@ -13,6 +13,7 @@
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,13 @@ int stream_end(const char *verb, const char *error, enum ctrace_status status)
 	return status == CTRACE_NOT_FOUND ? CMD_NOTHING : CMD_UNWRITTEN;
 }
 
+static void copy_report(const char *error, void *user)
+{
+	fprintf(stderr, "%s: ", (const char *)user);
+	ct_tool_print(stderr, error, strlen(error));
+	fprintf(stderr, "; trying again\n");
+}
+
 int stream_forward(const char *verb, struct ct_nats_copy *copy)
 {
 	const struct ct_nats_module *module = stream_module(verb);
@@ -68,6 +76,8 @@ int stream_forward(const char *verb, struct ct_nats_copy *copy)
 	if (module == NULL)
 		return CMD_UNWRITTEN;
 	copy->goes_on = copy_goes_on;
+	copy->report = copy_report;
+	copy->user = (void *)(uintptr_t)verb;
 	status = module->forward(copy);
 	return stream_end(verb, copy->error, status);
 }
@@ -80,6 +90,8 @@ int stream_fetch(const char *verb, struct ct_nats_copy *copy)
 	if (module == NULL)
 		return CMD_UNWRITTEN;
 	copy->goes_on = copy_goes_on;
+	copy->report = copy_report;
+	copy->user = (void *)(uintptr_t)verb;
 	status = stream_end(verb, copy->error, module->fetch(copy));
 	if (copy->left_out > 0)
 		fprintf(stderr,
