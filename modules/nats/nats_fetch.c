@@ -40,6 +40,8 @@ struct file {
 	uint64_t end;  /* offset behind the last one */
 	uint64_t restarts;
 	bool is_begun;
+	bool is_whole;    /* a compressed file: the copy has all of it */
+	bool is_replaced; /* by the same file, compressed */
 };
 
 struct trace {
@@ -329,6 +331,64 @@ static bool message_is_wanted(const struct fetch *fetch, natsMsg *message)
 	return last == 0 || (last >= fetch->copy->since_ns && first <= fetch->copy->until_ns);
 }
 
+static void file_remove(struct fetch *fetch, const struct trace *trace, struct file *file)
+{
+	char path[4200];
+
+	if (file->fd >= 0) {
+		(void)close(file->fd);
+		file->fd = -1;
+		fetch->open_count--;
+	}
+	(void)snprintf(path, sizeof path, "%s/%s", trace->path, file->name);
+	(void)unlink(path);
+	file->is_replaced = true;
+}
+
+static bool name_is_packed(const char *name)
+{
+	size_t size = strlen(name);
+
+	return size > 4 && strcmp(name + size - 4, ".zst") == 0;
+}
+
+/* The file that has the same packets uncompressed: stream.7 for stream.7.zst.  NULL: none. */
+static struct file *file_unpacked(const struct trace *trace, const struct file *packed)
+{
+	size_t size = strlen(packed->name) - 4;
+	struct file *file;
+
+	for (file = trace->files; file != NULL; file = file->next)
+		if (strncmp(file->name, packed->name, size) == 0 && file->name[size] == '\0')
+			break;
+	return file;
+}
+
+/* A generation that was full was compressed after a part of it had been sent.  The copy keeps one
+ * of the two: readers would take the part. */
+static enum ctrace_status packed_take(struct fetch *fetch, struct trace *trace, struct file *packed,
+				      uint64_t total)
+{
+	struct file *file;
+
+	if (total == 0 || packed->base != 0 || packed->end != total)
+		return CTRACE_OK;
+	packed->is_whole = true;
+	file = file_unpacked(trace, packed);
+	if (file == NULL) {
+		char name[sizeof file->name];
+
+		(void)snprintf(name, sizeof name, "%.*s", (int)(strlen(packed->name) - 4),
+			       packed->name);
+		file = file_find(trace, name);
+	}
+	if (file == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (!file->is_replaced)
+		file_remove(fetch, trace, file);
+	return CTRACE_OK;
+}
+
 static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, const char *name,
 				     natsMsg *message)
 {
@@ -337,9 +397,12 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 	size_t size = (size_t)natsMsg_GetDataLength(message);
 	bool begins = header_is_there(message, CT_NATS_BEGINS), is_anew;
 	struct file *file = file_find(trace, name);
+	enum ctrace_status status;
 
 	if (file == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (file->is_replaced)
+		return CTRACE_OK;
 	is_anew = !file->is_begun || restarts > file->restarts;
 	/* Without its beginning, a packet cannot be read.  Older bytes of the file are elsewhere.
 	 */
@@ -366,8 +429,11 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 	}
 	if (offset + size > file->end)
 		file->end = offset + size;
-	return bytes_write(fetch, trace, file->fd, natsMsg_GetData(message), size,
-			   offset - file->base);
+	status = bytes_write(fetch, trace, file->fd, natsMsg_GetData(message), size,
+			     offset - file->base);
+	if (status != CTRACE_OK || !name_is_packed(name))
+		return status;
+	return packed_take(fetch, trace, file, header_number(message, CT_NATS_SIZE));
 }
 
 static bool name_is_stream(const char *name)
@@ -421,16 +487,30 @@ static enum ctrace_status metadata_fetch(struct fetch *fetch)
 	return status;
 }
 
+/* The server has messages, and sends none. */
+static enum ctrace_status silence_fail(struct fetch *fetch)
+{
+	const char *last = NULL; /* such as a violation of permissions */
+
+	(void)natsConnection_GetLastError(fetch->link.connection, &last);
+	return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
+			  last != NULL && last[0] != '\0' ? last : "no message came in 10 seconds");
+}
+
 static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *subscription)
 {
 	struct ct_nats_copy *copy = fetch->copy;
 	enum ctrace_status status = CTRACE_OK;
+	int64_t silent_ms = 0;
 
 	while (status == CTRACE_OK && copy->goes_on(copy->user)) {
 		natsMsg *message = NULL;
 		natsStatus got = natsSubscription_NextMsg(&message, subscription, NEXT_MS);
 		uint64_t pending = 1;
 
+		silent_ms = got == NATS_TIMEOUT ? silent_ms + NEXT_MS : 0;
+		if (silent_ms >= CT_NATS_REQUEST_MS && !copy->follows)
+			return silence_fail(fetch);
 		if (got == NATS_OK) {
 			jsMsgMetaData *data = NULL;
 
@@ -490,6 +570,20 @@ static enum ctrace_status stream_fetch(struct fetch *fetch)
 	return status;
 }
 
+/* The file of the copy with the packets of that one. */
+static const struct file *file_whole(const struct trace *trace, const char *name)
+{
+	const struct file *file;
+	char packed[sizeof file->name + 4];
+
+	(void)snprintf(packed, sizeof packed, "%s.zst", name);
+	for (file = trace->files; file != NULL; file = file->next)
+		if ((strcmp(file->name, name) == 0 && !file->is_replaced) ||
+		    (file->is_whole && strcmp(file->name, packed) == 0))
+			break;
+	return file;
+}
+
 /* Does the closing mark name a size that the copy has not?  A line is "stream.7 12345 12000". */
 static bool mark_differs(const struct trace *trace, const char *line, const char *end)
 {
@@ -502,9 +596,8 @@ static bool mark_differs(const struct trace *trace, const char *line, const char
 		if (sscanf(line, "%63s %llu%*[^\n]%n", name, &size, &used) < 2 &&
 		    sscanf(line, "%63s %llu%n", name, &size, &used) < 2)
 			return false;
-		for (file = trace->files; file != NULL && strcmp(file->name, name) != 0;)
-			file = file->next;
-		if (file == NULL || file->base != 0 || file->end != size)
+		file = file_whole(trace, name);
+		if (file == NULL || (!file->is_whole && (file->base != 0 || file->end != size)))
 			return true;
 		line = memchr(line, '\n', (size_t)(end - line));
 		line = line != NULL ? line + 1 : end;
@@ -538,6 +631,19 @@ static enum ctrace_status mark_remove(struct fetch *fetch, struct trace *trace)
 	return status;
 }
 
+/* Of a file that is there compressed in part, the copy keeps what is not compressed. */
+static void packed_end(struct fetch *fetch, struct trace *trace)
+{
+	for (struct file *file = trace->files; file != NULL; file = file->next) {
+		const struct file *other = name_is_packed(file->name) && !file->is_whole
+						   ? file_unpacked(trace, file)
+						   : NULL;
+
+		if (other != NULL && other->is_begun)
+			file_remove(fetch, trace, file);
+	}
+}
+
 /* What a copy that is not continued needs.  Traces without metadata are removed: they cannot be
  * read. */
 static enum ctrace_status traces_end(struct fetch *fetch)
@@ -545,6 +651,7 @@ static enum ctrace_status traces_end(struct fetch *fetch)
 	enum ctrace_status status = CTRACE_OK;
 
 	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next) {
+		packed_end(fetch, trace);
 		if (trace->has_metadata && status == CTRACE_OK)
 			status = mark_remove(fetch, trace);
 		if (trace->has_metadata)
@@ -572,7 +679,7 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 		return status;
 	do {
 		status = ct_nats_link_open(&fetch.link, &fetch.address, false, copy->error);
-	} while (status == CTRACE_OUTPUT_ERROR && copy->follows && ct_nats_wait(copy));
+	} while (status == CTRACE_OUTPUT_ERROR && copy->follows && ct_nats_retry(copy));
 	if (status != CTRACE_OK)
 		return status;
 	status = stream_fetch(&fetch);

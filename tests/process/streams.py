@@ -378,6 +378,28 @@ def a_larger_message_of_the_same_place_is_no_duplicate(room):
     same(room.shown(address), expect(1, 2100))
 
 
+def a_generation_is_compressed_after_a_part_was_sent(room):
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write('mftrace.emitter.binfile#compress = zstd\n')
+    _, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    follower = room.follow(address)
+    room.until_there(address, expect(1, 1000))
+    follower.kill()
+    follower.wait()
+    program.ask('run 1000')
+    program.end()
+    (trace,) = room.traces()
+    assert glob.glob(os.path.join(trace, '*.zst')), os.listdir(trace)
+    room.forward(address)
+    same(room.shown(address), expect(1, 2000))
+    room.tool('archive', address, room.at('archive'))
+    (copy,) = glob.glob(room.at('archive', '*'))
+    assert sorted(os.listdir(copy)) == sorted(name for name in os.listdir(trace) if name[0] != '.')
+    assert room.streams_differ(room.at('archive')) == ([], [])
+
+
 def what_cannot_be_read_is_reported(room):
     _, address = room.server()
     room.traced(1000)
@@ -398,6 +420,21 @@ def passwords_are_not_shown(room):
     for address in ('nats://user:secret@127.0.0.1:1/TRACES', 'nats://user:secret@127.0.0.1:1'):
         done = room.tool('forward', room.at('logs'), address, check=False)
         assert done.returncode == 2 and '127.0.0.1:1' in done.stderr and 'secret' not in done.stderr, done
+
+
+def a_server_that_sends_nothing_is_reported(room):
+    """A reader that may not publish what the flow control of a consumer needs."""
+    (port,) = free_ports(1)
+    with open(room.at('server.conf'), 'w', encoding='ascii') as file:
+        file.write('authorization { users = [\n'
+                   ' { user: all, password: p }\n'
+                   ' { user: reader, password: p, permissions: { publish: ["$JS.API.STREAM.INFO.TRACES", "$JS.API.CONSUMER.>"], subscribe: ["_INBOX.>"] } } ] }\n')
+    server = Server(room, 'one', port, ('-c', room.at('server.conf')))
+    server.until('Server is ready')
+    room.traced(200000)
+    room.forward(f'nats://all:p@127.0.0.1:{port}/TRACES')
+    done = room.tool('show', f'nats://reader:p@127.0.0.1:{port}/TRACES', check=False)
+    assert done.returncode == 2 and 'Permissions Violation for Publish to "$JS.FC.' in done.stderr, done
 
 
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
