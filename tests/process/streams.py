@@ -422,6 +422,22 @@ def passwords_are_not_shown(room):
         assert done.returncode == 2 and '127.0.0.1:1' in done.stderr and 'secret' not in done.stderr, done
 
 
+def a_killed_reader_leaves_no_copy(room):
+    _, address = room.server()
+    room.traced(100000)
+    room.forward(address)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        reader = subprocess.Popen([TOOL, 'show', address], env=room.environment, stdout=subprocess.PIPE)
+        reader.stdout.readline()
+        assert glob.glob(room.at('ctrace-stream*')) != []
+        reader.send_signal(number)
+        reader.stdout.close()
+        reader.wait(PATIENCE)
+        end = time.monotonic() + PATIENCE
+        while glob.glob(room.at('ctrace-stream*')) != []:
+            assert time.monotonic() < end, number
+
+
 def a_server_that_sends_nothing_is_reported(room):
     """A reader that may not publish what the flow control of a consumer needs."""
     (port,) = free_ports(1)
