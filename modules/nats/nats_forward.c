@@ -653,8 +653,9 @@ static enum ctrace_status metadata_send(struct forward *forward, struct trace *t
 	struct sum sum = sum_add(sum_empty, bytes, size);
 	enum ctrace_status status = CTRACE_OK;
 
-	if (size == trace->metadata.sent && sum.value == trace->metadata.sum.value &&
-	    !metadata_are_due(forward, trace))
+	if (__atomic_load_n(&forward->failed, __ATOMIC_RELAXED) != 0 ||
+	    (size == trace->metadata.sent && sum.value == trace->metadata.sum.value &&
+	     !metadata_are_due(forward, trace)))
 		return CTRACE_OK;
 	trace->metadata.restarts = streams_sent(trace);
 	for (size_t at = 0; status == CTRACE_OK && at < size;) {
