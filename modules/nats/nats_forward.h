@@ -1,0 +1,117 @@
+/*
+ * nats_forward.h - the parts of a forwarder: nats_forward.c, nats_note.c, nats_publish.c.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_NATS_FORWARD_H
+#define CT_NATS_FORWARD_H
+
+#include "nats_parts.h"
+
+#include "format/format.h"
+
+#define UNDER_WAY 64 /* messages */
+#define BODY_MAX ((size_t)512 << 10)
+
+/* A checksum of what was sent. */
+struct ct_nats_sum {
+	uint64_t value; /* FNV-1a */
+};
+
+struct ct_nats_file {
+	struct ct_nats_file *next;
+	char name[64];
+	uint64_t sent;          /* bytes that were sent */
+	struct ct_nats_sum sum; /* of these */
+	uint64_t noted;         /* bytes that the server has acknowledged */
+	struct ct_nats_sum noted_sum;
+	uint64_t limit;  /* bytes that may be sent in this pass */
+	uint64_t seen;   /* its length in the last pass */
+	int64_t changed; /* the time of its last change, when it was compared last */
+	/* how often it was begun again; of the metadata: the bytes of the streams that were sent
+	 * when it was sent last */
+	uint64_t restarts;
+	uint64_t noted_restarts;
+};
+
+struct ct_nats_trace {
+	struct ct_nats_trace *next;
+	char *path;
+	struct ct_trace_info info;
+	char uuid[33];
+	bool is_open;  /* a process has it open */
+	bool is_begun; /* its note was read */
+	bool is_noted; /* the note is that of the present state */
+	struct ct_nats_file *files;
+	struct ct_nats_file metadata;
+};
+
+struct ct_nats_forwarder {
+	struct ct_nats_copy *copy;
+	struct ct_nats_address address;
+	struct ct_nats_link link;
+	struct ct_nats_trace *traces;
+	unsigned char *body; /* BODY_MAX bytes */
+	size_t body_max;
+	uint32_t under_way;
+	int failed;              /* atomic: a message was not acknowledged */
+	int has_refusal;         /* atomic: refusal is set */
+	char refusal[256];       /* why the first message of them failed */
+	uint64_t reconnects;     /* of the connection, when the stream was looked at last */
+	int64_t unsettled_since; /* ms since 1970; 0: all was acknowledged */
+	bool has_sent;           /* in this pass */
+	bool has_skipped;        /* in this pass: something cannot be read, see copy->error */
+};
+
+#define CT_NATS_SUM_EMPTY ((struct ct_nats_sum){ UINT64_C(0xCBF29CE484222325) })
+static inline struct ct_nats_sum ct_nats_sum_add(struct ct_nats_sum sum, const unsigned char *bytes,
+						 size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		sum.value = (sum.value ^ bytes[i]) * UINT64_C(0x100000001B3);
+	return sum;
+}
+
+/* Bytes of a file that one message has. */
+struct ct_nats_chunk {
+	const unsigned char *bytes;
+	size_t size;
+	uint64_t offset;
+	uint64_t total;       /* metadata: of all parts */
+	uint64_t packed_size; /* of the whole file */
+	bool begins;          /* with a packet */
+	uint64_t first_ns, last_ns;
+	uint64_t version; /* part of the message's id */
+};
+
+/* Stores the reason in copy->error, and returns the status. */
+enum ctrace_status ct_nats_forward_fail(struct ct_nats_forwarder *forward,
+					enum ctrace_status status, const char *path,
+					const char *what);
+
+/* ---- nats_note.c */
+bool ct_nats_name_is_stream(const char *name);
+/* Returns the file of that name; makes it when it is new.  NULL without memory. */
+struct ct_nats_file *ct_nats_file_find(struct ct_nats_trace *trace, const char *name);
+/* Reads the note, if there is one for this trace and this stream. */
+void ct_nats_note_read(const struct ct_nats_forwarder *forward, struct ct_nats_trace *trace);
+enum ctrace_status ct_nats_note_write(struct ct_nats_forwarder *forward,
+				      struct ct_nats_trace *trace);
+
+/* ---- nats_publish.c */
+/* For libnats: a message was refused. */
+void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user);
+enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
+					struct ct_nats_trace *trace, const char *name,
+					const struct ct_nats_chunk *chunk);
+/* Waits until the servers have all messages, and notes that.  When one failed, all since the last
+ * note are to be sent again, and *out_is_settled is false. */
+enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled);
+/* Forgets what was sent of the trace; its note is read again. */
+void ct_nats_trace_reset(struct ct_nats_trace *trace);
+/* Looks at the stream, and makes it when it is missing. */
+enum ctrace_status ct_nats_stream_check(struct ct_nats_forwarder *forward);
+/* How often libnats has connected again. */
+uint64_t ct_nats_reconnects(const struct ct_nats_forwarder *forward);
+
+#endif

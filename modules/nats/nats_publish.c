@@ -1,0 +1,202 @@
+/*
+ * nats_publish.c - messages to a stream: sending them, and waiting until the servers have them.
+ *
+ * libnats calls back on a thread of its own when a message is refused.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "nats_forward.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ACKNOWLEDGE_MS 30000
+
+void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user)
+{
+	struct ct_nats_forwarder *forward = user;
+
+	(void)context;
+	if (__atomic_load_n(&forward->has_refusal, __ATOMIC_ACQUIRE) == 0) {
+		(void)snprintf(forward->refusal, sizeof forward->refusal, "%s",
+			       error->ErrText != NULL ? error->ErrText
+						      : natsStatus_GetText(error->Err));
+		__atomic_store_n(&forward->has_refusal, 1, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
+}
+
+static void back_to_note(struct ct_nats_file *file)
+{
+	file->sent = file->noted;
+	file->sum = file->noted_sum;
+	file->restarts = file->noted_restarts;
+}
+
+/* Forgets what was sent of the trace.  Its note is read again. */
+void ct_nats_trace_reset(struct ct_nats_trace *trace)
+{
+	while (trace->files != NULL) {
+		struct ct_nats_file *file = trace->files;
+
+		trace->files = file->next;
+		free(file);
+	}
+	trace->metadata = (struct ct_nats_file){ .name = CT_NATS_METADATA };
+	trace->is_begun = false;
+	trace->is_noted = true;
+}
+
+/* Makes the stream again when it is gone.  What an earlier stream had, this one has not. */
+enum ctrace_status ct_nats_stream_check(struct ct_nats_forwarder *forward)
+{
+	int64_t created = forward->link.created;
+	enum ctrace_status status =
+		ct_nats_stream_look(&forward->link, &forward->address, true, forward->copy->error);
+
+	if (status == CTRACE_OK && forward->link.created != created)
+		for (struct ct_nats_trace *trace = forward->traces; trace != NULL;
+		     trace = trace->next)
+			ct_nats_trace_reset(trace);
+	return status;
+}
+
+uint64_t ct_nats_reconnects(const struct ct_nats_forwarder *forward)
+{
+	natsStatistics *statistics = NULL;
+	uint64_t reconnects = 0;
+
+	if (natsStatistics_Create(&statistics) == NATS_OK &&
+	    natsConnection_GetStats(forward->link.connection, statistics) == NATS_OK)
+		(void)natsStatistics_GetCounts(statistics, NULL, NULL, NULL, NULL, &reconnects);
+	natsStatistics_Destroy(statistics);
+	return reconnects;
+}
+
+/* Drops the messages whose acknowledgements do not come: they would count as under way. */
+static void messages_drop(struct ct_nats_forwarder *forward)
+{
+	natsMsgList list;
+
+	if (js_PublishAsyncGetPendingList(&list, forward->link.context) == NATS_OK)
+		natsMsgList_Destroy(&list);
+}
+
+/* Waits until the server has all messages.  False: some have to be sent again. */
+enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled)
+{
+	jsPubOptions options;
+	natsStatus status;
+	enum ctrace_status result = CTRACE_OK;
+
+	(void)jsPubOptions_Init(&options);
+	options.MaxWait = ACKNOWLEDGE_MS;
+	status = forward->under_way > 0 ? js_PublishAsyncComplete(forward->link.context, &options)
+					: NATS_OK;
+	forward->under_way = 0;
+	if (status != NATS_OK)
+		messages_drop(forward);
+	*out_is_settled = __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0 &&
+			  status == NATS_OK;
+	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next) {
+		if (trace->is_noted)
+			continue;
+		if (*out_is_settled && result == CTRACE_OK) {
+			result = ct_nats_note_write(forward, trace);
+		} else {
+			back_to_note(&trace->metadata);
+			for (struct ct_nats_file *file = trace->files; file != NULL;
+			     file = file->next)
+				back_to_note(file);
+			trace->is_noted = true;
+		}
+	}
+	return result;
+}
+
+static natsStatus header_number(natsMsg *message, const char *name, uint64_t value)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+	return natsMsgHeader_Set(message, name, text);
+}
+
+static natsStatus message_make(const struct ct_nats_forwarder *forward,
+			       const struct ct_nats_trace *trace, const char *name,
+			       const struct ct_nats_chunk *chunk, natsMsg **out)
+{
+	char subject[1400], host[256], job[64], token[64], cluster[CT_NATS_TEXT];
+	const char *base = strrchr(trace->path, '/');
+	natsStatus status;
+
+	ct_nats_token(host, sizeof host, trace->info.host);
+	ct_nats_token(job, sizeof job, trace->info.jobname);
+	ct_nats_token(cluster, sizeof cluster,
+		      forward->address.cluster[0] != '\0' ? forward->address.cluster : "default");
+	(void)snprintf(token, sizeof token, "%s", name);
+	for (char *at = token; *at != '\0'; at++)
+		*at = *at == '.' ? '-' : *at;
+	(void)snprintf(subject, sizeof subject, "%s.%s.%s.%s.%s.%s", forward->address.subject,
+		       cluster, host, job, trace->uuid, token);
+	status = natsMsg_Create(out, subject, NULL, (const char *)chunk->bytes, (int)chunk->size);
+	if (status != NATS_OK)
+		return status;
+	status = natsMsgHeader_Set(*out, CT_NATS_FILE, name);
+	if (status == NATS_OK)
+		status = natsMsgHeader_Set(*out, CT_NATS_NAME,
+					   base != NULL ? base + 1 : trace->path);
+	if (status == NATS_OK)
+		status = header_number(*out, CT_NATS_OFFSET, chunk->offset);
+	if (status == NATS_OK && chunk->total > 0)
+		status = header_number(*out, CT_NATS_SIZE, chunk->total);
+	if (status == NATS_OK && chunk->packed_size > 0)
+		status = header_number(*out, CT_NATS_SIZE, chunk->packed_size);
+	if (status == NATS_OK && chunk->begins)
+		status = natsMsgHeader_Set(*out, CT_NATS_BEGINS, "yes");
+	if (status == NATS_OK && chunk->total == 0 && chunk->version > 0)
+		status = header_number(*out, CT_NATS_RESTART, chunk->version);
+	if (status == NATS_OK && chunk->last_ns > 0)
+		status = header_number(*out, CT_NATS_FIRST, chunk->first_ns);
+	if (status == NATS_OK && chunk->last_ns > 0)
+		status = header_number(*out, CT_NATS_LAST, chunk->last_ns);
+	if (status != NATS_OK)
+		natsMsg_Destroy(*out);
+	return status;
+}
+
+/* Sends one message; it is acknowledged later. */
+enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
+					struct ct_nats_trace *trace, const char *name,
+					const struct ct_nats_chunk *chunk)
+{
+	jsPubOptions options;
+	natsMsg *message = NULL;
+	char id[160];
+	natsStatus status = message_make(forward, trace, name, chunk, &message);
+
+	if (status == NATS_OK) {
+		(void)jsPubOptions_Init(&options);
+		/* A later message of that offset may have more bytes, and is no duplicate. */
+		(void)snprintf(id, sizeof id, "%s/%s/%llu/%llx/%zx", trace->uuid, name,
+			       (unsigned long long)chunk->offset,
+			       (unsigned long long)chunk->version, chunk->size);
+		options.MsgId = id;
+		/* Another stream may have the subject. */
+		options.ExpectStream = forward->address.stream;
+		trace->is_noted = false;
+		status = js_PublishMsgAsync(forward->link.context, &message, &options);
+		natsMsg_Destroy(message);
+		if (status != NATS_OK) /* too many are under way for too long */
+			__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
+	} else {
+		return ct_nats_forward_fail(forward, CTRACE_NOT_ENOUGH_MEMORY, trace->path,
+					    natsStatus_GetText(status));
+	}
+	forward->under_way++;
+	forward->has_sent = true;
+	forward->copy->messages++;
+	forward->copy->bytes += chunk->size;
+	return CTRACE_OK;
+}
