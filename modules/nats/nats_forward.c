@@ -35,7 +35,6 @@
 #include <unistd.h>
 
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
-#define ACKNOWLEDGE_MS 30000
 #define REFUSED_MS 10000 /* for so long, a forwarder that does not follow tries again */
 #define METADATA_MAX CT_METADATA_LIMIT
 #define PATH_DEPTH 2u /* directories below a path */

@@ -10,7 +10,8 @@
 
 #include "format/format.h"
 
-#define UNDER_WAY 64 /* messages */
+#define UNDER_WAY 16 /* messages */
+#define ACKNOWLEDGE_MS 10000
 #define BODY_MAX ((size_t)512 << 10)
 
 /* A checksum of what was sent. */

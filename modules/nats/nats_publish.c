@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ACKNOWLEDGE_MS 30000
+#define STEP_MS 250
 
 void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user)
 {
@@ -83,17 +83,29 @@ static void messages_drop(struct ct_nats_forwarder *forward)
 		natsMsgList_Destroy(&list);
 }
 
+/* A server that was killed acknowledges nothing: libnats connects to another one, and the messages
+ * have to be sent again. */
+static natsStatus acknowledgements_wait(struct ct_nats_forwarder *forward)
+{
+	uint64_t reconnects = ct_nats_reconnects(forward);
+	natsStatus status = NATS_TIMEOUT;
+	jsPubOptions options;
+
+	(void)jsPubOptions_Init(&options);
+	options.MaxWait = STEP_MS;
+	for (unsigned waited = 0; waited < ACKNOWLEDGE_MS && status == NATS_TIMEOUT &&
+				  reconnects == ct_nats_reconnects(forward);
+	     waited += STEP_MS)
+		status = js_PublishAsyncComplete(forward->link.context, &options);
+	return status;
+}
+
 /* Waits until the server has all messages.  False: some have to be sent again. */
 enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled)
 {
-	jsPubOptions options;
-	natsStatus status;
+	natsStatus status = forward->under_way > 0 ? acknowledgements_wait(forward) : NATS_OK;
 	enum ctrace_status result = CTRACE_OK;
 
-	(void)jsPubOptions_Init(&options);
-	options.MaxWait = ACKNOWLEDGE_MS;
-	status = forward->under_way > 0 ? js_PublishAsyncComplete(forward->link.context, &options)
-					: NATS_OK;
 	forward->under_way = 0;
 	if (status != NATS_OK)
 		messages_drop(forward);

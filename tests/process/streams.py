@@ -122,7 +122,7 @@ class Streams(Room):
 
     def until_there(self, address, wanted):
         """Returns when all wanted entries are in the stream; each may be there once."""
-        found, end = None, time.monotonic() + PATIENCE
+        found, end = None, time.monotonic() + 3 * PATIENCE
         while found != wanted:
             assert time.monotonic() < end, f'{sum(found.values())} of {sum(wanted.values())} are there'
             done = self.tool('show', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', address, check=False)
