@@ -457,7 +457,7 @@ static void events_load(struct ct_load *load, const struct ct_yaml *node,
 		return;
 	if (map->kind != CT_YAML_MAP) {
 		ct_load_diagnose(load, node, "events are keys and values",
-				 "\"ID:\" for each event, and what is said of it under that");
+				 "\"ID:\" for each event, and the keys of the event under it");
 		return;
 	}
 	if (map->count == 0 || !ct_load_charge(load, node, map->count))

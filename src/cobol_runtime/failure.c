@@ -126,7 +126,8 @@ void cob_runtime_warning(const char *format, ...)
 /*
  * libcob's handlers free memory.  That ends well in a program of one thread, as its allocator takes
  * no locks.  This library adds threads, so a handler that interrupts the allocator would wait for a
- * lock of its own thread.  Such a signal is sent again a moment later, when the thread has moved on.
+ * lock of its own thread.  Such a signal is sent again a moment later, when the thread has moved
+ * on.
  */
 
 static int allocator_find(struct dl_phdr_info *object, size_t size, void *unused)

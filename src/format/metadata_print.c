@@ -28,7 +28,8 @@
 #define COMP5S(n, bits) INTEGER("ct_comp5s_" #n, bits, "true; byte_order = le;")
 #define COMPXS(n, bits) INTEGER("ct_compxs_" #n, bits, "true; byte_order = be;")
 
-/* One option of the generic item's variant, and the label that selects it: the first byte of an item (event.c). */
+/* One option of the generic item's variant, and the label that selects it: the first byte of an
+ * item (event.c). */
 #define LABEL(name, shape) "\t" name " = " #shape ",\n"
 #define LABELS(name, m1, m2, m3, m4, m5, m6, m7, m8) \
 	LABEL(name "_1", m1) LABEL(name "_2", m2) LABEL(name "_3", m3) LABEL(name "_4", m4) \

@@ -139,7 +139,7 @@ static uint32_t request_transact(const struct ct_path *path, const struct ct_tra
 		return preset_change(path, request, out);
 	if (request->state == CTRACE_CT_NONE)
 		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_NO_STATE,
-				      "neither ON, OFF nor LIKEHEAD is said for %s", path->name);
+				      "neither ON, OFF nor LIKEHEAD is given for %s", path->name);
 	if (ct_registry_find_any(ct_process.registry, path->name, strlen(path->name), &component) ==
 	    CTRACE_OK)
 		result = component_wait(component);

@@ -64,7 +64,7 @@ static const struct ct_reason_row rows[] = {
 		"Look at the spelling and case of the file's name, and at CTRACE_PARMLIB as the traced process has it."),
 	REFUSED(MEMBER_IO, "the member was found, but reading it failed",
 		"The file system reported an error after the file had been opened: a bad disk, a lost network mount.",
-		"Read the file with cat(1) as the same user; what that says is what is wrong. The kernel's log may say more."),
+		"Read the file with cat(1) as the same user; its message is the reason. The kernel's log may have more."),
 	REFUSED(MEMBER_SYNTAX, "the member has an error",
 		"Its text is not what the grammar of TRACEOPTS allows. The message says line, column, and what was expected there.",
 		"`ctrace parmlib check` names every error of a member. A member is read anew by each command that names it."),
@@ -112,7 +112,7 @@ static const struct ct_reason_row rows[] = {
 		"Presets are made and deleted by TRACE CT before a trace is defined. DEFINE only uses them, and passes over PRESET(PUT).",
 		"Move PRESET(DELETE) to a member for TRACE CT."),
 	REFUSED(ROUTINE_REFUSED, "the start/stop routine returned nonzero, and nothing was changed",
-		"The routine did not like the options (4, by custom), or could not get what it needs (8). SSRC and SSRSNC have its return "
+		"The routine refused the options (usually 4), or lacked a resource (8). SSRC and SSRSNC have its return "
 		"and reason codes, the message what it said with ctrace_wto(). A tracer that nobody defined takes LEVEL=level, "
 		"DEST=(emitters) and property=value.",
 		"Look SSRC and SSRSNC up in the application's documentation, correct the options, and give the command again."),
