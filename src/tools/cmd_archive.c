@@ -78,6 +78,13 @@ int cmd_archive(int argc, char **argv)
 		fprintf(stderr, ": %s\n", strerror(errno));
 		return CMD_UNWRITTEN;
 	}
+	/* A stream may have discarded what an earlier archive has. */
+	if (!ct_tool_is_empty_directory(arguments.directory)) {
+		fprintf(stderr, "ctrace archive: ");
+		ct_tool_print(stderr, arguments.directory, strlen(arguments.directory));
+		fprintf(stderr, ": it is not an empty directory; name a new one\n");
+		return CMD_UNWRITTEN;
+	}
 	arguments.copy.paths = &arguments.directory;
 	arguments.copy.path_count = 1;
 	ct_end_catch(&while_waiting);

@@ -139,6 +139,9 @@ def a_trace_comes_back_as_it_was(room):
     assert room.forward(address) == [0, 1, 0], 'nothing is sent twice'
     room.tool('archive', address, room.at('archive'))
     assert room.streams_differ(room.at('archive')) == ([], [])
+    again = room.tool('archive', address, room.at('archive'), check=False)
+    assert again.returncode == 2 and 'it is not an empty directory; name a new one' in again.stderr, again
+    assert room.streams_differ(room.at('archive')) == ([], [])
     done = subprocess.run(['babeltrace2', *glob.glob(room.at('archive', '*'))], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.count('\n') == 60000 and done.stderr == '', done.stderr
     assert glob.glob(room.at('ctrace-stream*')) == [], 'temporary copies disappear'
