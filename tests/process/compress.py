@@ -199,7 +199,12 @@ def a_wrong_bit_invents_nothing(room):
             same(entries(shown.stdout), whole)
             continue
         assert shown.returncode == 1, shown
-        assert f'{packed}, offset 0, {len(good)} bytes: th' in shown.stderr and 'damaged in 1 place' in shown.stderr, shown.stderr
+        assert f'{packed}, offset 0, {len(good)} bytes: th' in shown.stderr, shown.stderr
+        if 'the compressed file ends inside a frame' in shown.stderr:  # as of a file that was cut, the sound blocks before it count
+            found = entries(shown.stdout)
+            assert not found - whole and not rest - found, shown.stderr
+            continue
+        assert 'damaged in 1 place' in shown.stderr, shown.stderr
         same(entries(shown.stdout), rest)
     shutil.rmtree(room.at('kept'), ignore_errors=True)
     kept = room.tool('repair', directory, '-o', room.at('kept'), check=False)
