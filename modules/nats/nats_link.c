@@ -123,7 +123,7 @@ enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
 	natsStatus status;
 	enum ctrace_status result;
 
-	*link = (struct ct_nats_link){ NULL };
+	*link = (struct ct_nats_link){ .connection = NULL };
 	result = ct_nats_connect(&link->connection, address, error);
 	if (result != CTRACE_OK)
 		return result;
@@ -166,7 +166,7 @@ void ct_nats_link_close(struct ct_nats_link *link)
 {
 	jsCtx_Destroy(link->context);
 	natsConnection_Destroy(link->connection);
-	*link = (struct ct_nats_link){ NULL };
+	*link = (struct ct_nats_link){ .connection = NULL };
 }
 
 bool ct_nats_wait(const struct ct_nats_copy *copy)

@@ -636,13 +636,9 @@ static void random_items(struct ctrace_event_item *items, unsigned char data[][R
 /* What an event may have in common with the one before, or not: class, second, millisecond. */
 static void random_event(struct ctrace_event *event)
 {
-	static const char *const components[] = { "MF.RTS",
-						  "A",
-						  "",
-						  "B\x1B\n",
-						  "\xC3\x9C"
-						  "BER",
-						  "A.COMPONENT.OF.SEVERAL.PARTS" };
+	static const char *const components[] = {
+		"MF.RTS", "A", "", "B\x1B\n", "\303\234BER", "A.COMPONENT.OF.SEVERAL.PARTS"
+	};
 	static const uint64_t steps[] = {
 		0, 1, 999999, 1000000, 999999999, 1000000000, 86400000000000, 31536000000000000
 	};
