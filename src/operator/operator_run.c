@@ -476,8 +476,11 @@ void ct_operator_run(struct dialogue *dialogue, const char *text, size_t size)
 {
 	struct ct_operator_command command;
 	struct ct_diagnostic diagnostic;
+	int routed = CMD_DONE;
 
-	if (ct_operator_parse(text, size, &command, &diagnostic) != CTRACE_OK)
+	if (dialogue->route != NULL && dialogue->route(text, size, &routed))
+		dialogue->wto.worst = dialogue->wto.worst > routed ? dialogue->wto.worst : routed;
+	else if (ct_operator_parse(text, size, &command, &diagnostic) != CTRACE_OK)
 		ct_wto_diagnostic(&dialogue->wto, CTR001E, (struct ct_span){ text, size },
 				  &diagnostic);
 	else

@@ -17,6 +17,9 @@ struct dialogue {
 	const char *reply;
 	unsigned prompted; /* the last prompt that was shown */
 	struct wto wto;    /* wto.worst: the worst result of the commands so far */
+	/* Carries out ROUTE, for other machines, and sets *out_status to its CMD_*.  Returns false
+	 * for any other command.  NULL: there is no ROUTE. */
+	bool (*route)(const char *text, size_t size, int *out_status);
 };
 /* Called once: members come from /etc/ctrace/parmlib when CTRACE_PARMLIB is not set. */
 void ct_operator_start(void);

@@ -9,7 +9,9 @@
  */
 #include "operator/operator_scan.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 bool ct_line_start(struct ct_parser *parser, const char *text, size_t size, const char *whole,
 		   struct ct_diagnostic *diagnostic)
@@ -166,4 +168,167 @@ bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_
 	}
 	*out_value = value;
 	return true;
+}
+
+/* ---- the values of COMP and SUB */
+
+/* COMP may name a trace of component trace or of the native API, so any name or glob is allowed.
+ * SUB is a path of component trace, in any case. */
+
+/* Reads a component's name in quotation marks: any characters, with '' for a quotation mark.
+ * Returns its full size, even when only the beginning fits. */
+static size_t read_quoted_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
+{
+	const char *at = parser->at + 1;
+	size_t size = 0;
+
+	if (!ct_parser_quotation(parser))
+		return 0;
+	for (; at < parser->at - 1; at++, size++) {
+		if (size < CTRACE_MAX_COMPONENT)
+			out_name[size] = *at;
+		at += *at == '\''; /* '' is one character */
+	}
+	out_name[size < CTRACE_MAX_COMPONENT ? size : CTRACE_MAX_COMPONENT] = '\0';
+	return size;
+}
+
+/* Reads a name and converts it to component trace's spelling, if it is a valid name there.
+ * Returns its size. */
+static size_t read_plain_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
+{
+	struct ct_span word = ct_parser_word(parser);
+	char upper[CTRACE_MAX_NAME];
+
+	if (word.size == 0)
+		ct_parser_diagnose_found(parser, "the name of a component");
+	if (word.size > CTRACE_MAX_COMPONENT)
+		return word.size;
+	memcpy(out_name, word.at, word.size);
+	out_name[word.size] = '\0';
+	if (word.size <= sizeof upper) {
+		memcpy(upper, word.at, word.size);
+		ct_name_upper(upper, word.size);
+		if (ct_trace_name_is_valid(upper, word.size))
+			memcpy(out_name, upper, word.size);
+	}
+	return word.size;
+}
+
+/* Returns the name as it was written, so that ALL in quotation marks is a name. */
+static struct ct_span read_name(struct ct_parser *parser, char out_name[CTRACE_MAX_COMPONENT + 1])
+{
+	struct ct_span word;
+	const char *start;
+	size_t size;
+
+	ct_parser_blanks(parser);
+	start = parser->at;
+	size = ct_parser_is_at(parser, '\'') ? read_quoted_name(parser, out_name)
+					     : read_plain_name(parser, out_name);
+	word = ct_span_of(start, parser->at);
+	if (parser->has_failed)
+		return word;
+	if (size > CTRACE_MAX_COMPONENT)
+		ct_parser_diagnose_word(parser, word, "is too long", "at most 255 bytes");
+	else if (ct_component_check_name(out_name, size) != CTRACE_OK)
+		ct_parser_diagnose_word(parser, word, "is not the name of a component",
+					"a name, or names with dots between");
+	return word;
+}
+
+uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
+{
+	bool is_enclosed = ct_parser_accept(parser, '(');
+	char name[CTRACE_MAX_COMPONENT + 1];
+	struct ct_span word;
+	uint32_t count = 0;
+
+	do {
+		word = read_name(parser, name);
+		if (parser->has_failed)
+			return 0;
+		if (count == names->most) {
+			ct_parser_diagnose_word(parser, word, "is one too many", names->expected);
+			return 0;
+		}
+		memcpy(names->name[count++], name, strlen(name) + 1);
+	} while (is_enclosed && ct_parser_accept(parser, ','));
+	if (is_enclosed && !ct_parser_accept(parser, ')'))
+		ct_parser_diagnose_found(parser, "\",\" or \")\"");
+	if (names->all != NULL && count == 1 && ct_name_is(word.at, word.size, "ALL")) {
+		*names->all = true;
+		return 0;
+	}
+	return count;
+}
+
+/* ---- SUB ---- */
+
+/* Changes letters outside of quotation marks to upper case. */
+static void upper_unquoted(char *text, size_t size)
+{
+	char mark = '\0';
+
+	for (size_t i = 0; i < size; i++)
+		if (mark != '\0')
+			mark = text[i] == mark ? '\0' : mark;
+		else if (text[i] == '\'' || text[i] == '"')
+			mark = text[i];
+		else
+			ct_name_upper(text + i, 1);
+}
+
+/* Returns true for a pattern of names, which only TRACE CT allows; it is matched against the
+ * traces that exist. */
+static bool path_is_pattern(const char *text, size_t size)
+{
+	bool is_one = false;
+
+	for (size_t i = 0; i < size; i++) {
+		char c = text[i];
+		bool is_wild = c == '*' || c == '?';
+
+		if (!is_wild && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
+		    strchr("@#$_.", c) == NULL && !ct_is_blank(c))
+			return false;
+		is_one |= is_wild;
+	}
+	return is_one;
+}
+
+static void sub_take(struct ct_parser *parser, struct ct_span value,
+		     struct ct_operator_command *command)
+{
+	char text[CTRACE_MAX_COMPONENT];
+	struct ct_diagnostic diagnostic = { .line = 0 };
+	struct ct_sub_path path;
+	size_t size = 0;
+
+	if (value.size > sizeof text) {
+		ct_parser_diagnose_word(parser, value, "is too long", "at most 255 bytes");
+		return;
+	}
+	memcpy(text, value.at, value.size);
+	upper_unquoted(text, value.size);
+	if (command->kind != CT_OPERATOR_TRACE_CT || !path_is_pattern(text, value.size))
+		diagnostic.code = ct_sub_parse(text, value.size, &path, &diagnostic);
+	if (diagnostic.code != 0) {
+		ct_parser_diagnose_filled(parser, value.at + diagnostic.column - 1, &diagnostic);
+		return;
+	}
+	for (size_t i = 0; i < value.size; i++) /* no name has blanks */
+		if (!ct_is_blank(text[i]))
+			command->sub[size++] = text[i];
+	command->sub[size] = '\0';
+	command->has_sub = true;
+}
+
+void ct_read_operator_sub(struct ct_parser *parser, void *out)
+{
+	struct ct_span path;
+
+	if (ct_parser_accept(parser, '(') ? ct_parser_group(parser, UINT_MAX, &path)
+					  : ct_parser_nested(parser, ",)", UINT_MAX, &path))
+		sub_take(parser, path, out);
 }

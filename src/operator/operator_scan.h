@@ -3,7 +3,6 @@
  *
  *     operator.c          the commands
  *     operator_reply.c    what follows REPLY
- *     operator_values.c   COMP and SUB
  *     operator_scan.c     the line and its operands
  *
  * Words, quotations and values have the syntax of a member, so the member's parsers read them
@@ -54,7 +53,7 @@ bool ct_operands_read(struct ct_parser *parser, const struct ct_operand_table *t
  * when the value is missing or has no end. */
 bool ct_operand_value(struct ct_parser *parser, const char *expected, struct ct_span *out_value);
 
-/* ---- operator_values.c */
+/* ---- operator_scan.c: the values of COMP and SUB */
 struct ct_names {
 	char (*name)[CTRACE_MAX_COMPONENT + 1];
 	uint32_t most;

@@ -7,7 +7,6 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -91,9 +90,6 @@ int cmd_archive(int argc, char **argv)
 	(void)sigprocmask(SIG_SETMASK, &while_waiting, NULL);
 	status = stream_fetch("ctrace archive", &arguments.copy);
 	if (status == CMD_DONE && !arguments.is_quiet)
-		fprintf(stderr,
-			"ctrace archive: %" PRIu64 " bytes of %" PRIu64 " traces, in %" PRIu64
-			" messages\n",
-			arguments.copy.bytes, arguments.copy.traces, arguments.copy.messages);
+		stream_report_total("ctrace archive", &arguments.copy);
 	return status;
 }

@@ -347,7 +347,7 @@ static void command_run_and_report(struct dialogue *dialogue, const char *line, 
 	struct reported reported;
 
 	(void)signal(SIGINT, SIG_DFL);
-	hosts_operator_run(dialogue, line, size);
+	ct_operator_run(dialogue, line, size);
 	fflush(stdout);
 	reported = (struct reported){ .prompted = dialogue->prompted, .wto = dialogue->wto };
 	(void)!write(report_fd, &reported, sizeof reported);
@@ -384,7 +384,7 @@ static void command_run_apart(struct dialogue *dialogue, const char *line, size_
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) != 0) {
-		hosts_operator_run(dialogue, line, size);
+		ct_operator_run(dialogue, line, size);
 		return;
 	}
 	fflush(NULL);
@@ -398,7 +398,7 @@ static void command_run_apart(struct dialogue *dialogue, const char *line, size_
 	ct_os_close(&ends[0]);
 	(void)sigaction(SIGINT, &kept, NULL);
 	if (child < 0)
-		hosts_operator_run(dialogue, line, size);
+		ct_operator_run(dialogue, line, size);
 }
 
 /* Returns false when the console is to end. */
@@ -417,7 +417,7 @@ static bool line_run(struct console *console, const char *line, size_t size)
 	else if (console->dialogue.wto.has_caret)
 		command_run_apart(&console->dialogue, line, size);
 	else
-		hosts_operator_run(&console->dialogue, line, size);
+		ct_operator_run(&console->dialogue, line, size);
 	return true;
 }
 
@@ -467,7 +467,7 @@ int cmd_console(int argc, char **argv)
 		.children = children,
 		.doc = "An operator's console: give commands to traced processes until QUIT. HELP lists them.",
 	};
-	struct console console = { .dialogue.wto.is_console = true };
+	struct console console = { .dialogue.wto.is_console = true, .dialogue.route = hosts_route };
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &console) != 0)
 		return CMD_USAGE;

@@ -6,7 +6,6 @@
 #include "tools/cmd.h"
 
 #include <argp.h>
-#include <inttypes.h>
 
 #include "cli/end_signal.h"
 #include "tools/streams/stream_copy.h"
@@ -80,9 +79,6 @@ int cmd_forward(int argc, char **argv)
 	(void)sigprocmask(SIG_SETMASK, &while_waiting, NULL);
 	status = stream_forward("ctrace forward", &arguments.copy);
 	if (status == CMD_DONE && !arguments.is_quiet)
-		fprintf(stderr,
-			"ctrace forward: %" PRIu64 " bytes of %" PRIu64 " traces, in %" PRIu64
-			" messages\n",
-			arguments.copy.bytes, arguments.copy.traces, arguments.copy.messages);
+		stream_report_total("ctrace forward", &arguments.copy);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "operator/operator_run.h"
 #include "tools/hosts/hosts_ask.h"
 
 struct arguments {
@@ -65,7 +66,7 @@ static void stream_run(struct dialogue *dialogue, FILE *from)
 		while (size > 0 && (line[size - 1] == '\n' || line[size - 1] == '\r'))
 			size--;
 		line[size] = '\0';
-		hosts_operator_run(dialogue, line, (size_t)size);
+		ct_operator_run(dialogue, line, (size_t)size);
 	}
 	free(line);
 }
@@ -124,7 +125,7 @@ int cmd_op(int argc, char **argv)
 		       "       [,WTR=name|DISCONNECT][,CONT|,END]\n"
 		       "  R nn,CANCEL\n",
 	};
-	struct arguments arguments = { 0 };
+	struct arguments arguments = { .dialogue.route = hosts_route };
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
@@ -136,8 +137,8 @@ int cmd_op(int argc, char **argv)
 		if (strcmp(arguments.commands[i], "-") == 0)
 			file_run(&arguments.dialogue, "-");
 		else
-			hosts_operator_run(&arguments.dialogue, arguments.commands[i],
-					   strlen(arguments.commands[i]));
+			ct_operator_run(&arguments.dialogue, arguments.commands[i],
+					strlen(arguments.commands[i]));
 	}
 	return arguments.dialogue.wto.worst;
 }

@@ -172,16 +172,11 @@ static int route_run(const char *line, size_t size)
 	return status;
 }
 
-void hosts_operator_run(struct dialogue *dialogue, const char *line, size_t size)
+bool hosts_route(const char *text, size_t size, int *out_status)
 {
-	size_t at = route_begin(line, size);
-	int status;
+	size_t at = route_begin(text, size);
 
-	if (at == 0) {
-		ct_operator_run(dialogue, line, size);
-		return;
-	}
-	status = route_run(line + at, size - at);
-	if (status > dialogue->wto.worst)
-		dialogue->wto.worst = status;
+	if (at > 0)
+		*out_status = route_run(text + at, size - at);
+	return at > 0;
 }

@@ -103,6 +103,12 @@ int stream_fetch(const char *verb, struct ct_nats_copy *copy)
 	return status;
 }
 
+void stream_report_total(const char *verb, const struct ct_nats_copy *copy)
+{
+	fprintf(stderr, "%s: %" PRIu64 " bytes of %" PRIu64 " traces, in %" PRIu64 " messages\n",
+		verb, copy->bytes, copy->traces, copy->messages);
+}
+
 /* -----------------------------------------------------------------------------------------------
  * Temporary copies
  */

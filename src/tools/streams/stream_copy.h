@@ -18,6 +18,8 @@ bool stream_is_address(const char *word);
  * exit status.  Ends early when SIGINT or SIGTERM came (cli/end_signal.h). */
 int stream_forward(const char *verb, struct ct_nats_copy *copy);
 int stream_fetch(const char *verb, struct ct_nats_copy *copy);
+/* Reports how much was copied. */
+void stream_report_total(const char *verb, const struct ct_nats_copy *copy);
 /* Copies of a stream the packets that may have events between these times, 0 and UINT64_MAX for
  * all, into a directory of their own, which disappears when the tool ends. NULL, when that fails;
  * it is reported. */
