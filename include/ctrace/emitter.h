@@ -36,7 +36,14 @@ enum ctrace_property_kind {
 	CTRACE_PROPERTY_MODE,      /* of files: 0600 or 0640 */
 	CTRACE_PROPERTY_ENCODING,  /* of text items, as of mftrace.encoding */
 	CTRACE_PROPERTY_GROUP,     /* a group of the machine: a name or a number */
-	CTRACE_PROPERTY_COMPRESS   /* zstd or no */
+	CTRACE_PROPERTY_COMPRESS,  /* zstd or no */
+	CTRACE_PROPERTY_PATH,      /* a file's absolute path, at most 255 bytes */
+	CTRACE_PROPERTY_SERVERS,   /* nats://HOST[:PORT][,HOST...], or tls:// */
+	CTRACE_PROPERTY_WORD,      /* one part of a subject, or a stream's name */
+	CTRACE_PROPERTY_SUBJECT,   /* words with dots between */
+	CTRACE_PROPERTY_COPIES,    /* 1 to 5 */
+	CTRACE_PROPERTY_AGE,       /* 90s, 30m, 12h or 7d */
+	CTRACE_PROPERTY_SIZE       /* bytes, or a number with K, M, G or T */
 };
 
 /* One row of an emitter's property table; the last row has name NULL.  default_value is text; NULL
@@ -174,6 +181,9 @@ struct ctrace_batch {
 #define CTRACE_EMITTER_RUNS 8u
 /* its output is of limited size: batches have at most 64 KiB, except for a single larger event */
 #define CTRACE_EMITTER_LIMITED 16u
+/* its output outlives the process until somebody takes it away: a recoverer opens and closes the
+ * output, with `ending`, also when no event is left for it */
+#define CTRACE_EMITTER_ENDS 32u
 
 struct ctrace_emitter {
 	size_t size;      /* sizeof(struct ctrace_emitter) it was built with */
@@ -189,7 +199,10 @@ struct ctrace_emitter {
 	/* Mandatory.  All or nothing.  OK means: every event of the batch is in the output (by
 	 * write(2) for a file), and place and streams are at its end.  On any other status the
 	 * emitter must truncate the output to the position in place and streams before the call,
-	 * or to the one that commit() committed meanwhile; the same events come again later. */
+	 * or to the one that commit() committed meanwhile; the same events come again later.
+	 * BUFFER_TOO_SMALL, also from open(): the output has the size that it may have, until
+	 * somebody makes room.  The events count as lost, for the reason no-room, at once where
+	 * no thread waits for a full ring, else after ctrace.block.timeout. */
 	enum ctrace_status (*write)(void *self, const struct ctrace_batch *batch);
 
 	/* Optional.  Reports lost events: cumulative totals by reason.  Called before write()

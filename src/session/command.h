@@ -27,8 +27,9 @@ enum ct_verb {
 	CT_VERB_FLIGHT_BUFFER,      /* number: bytes */
 	CT_VERB_ATTACH,             /* number: 0, 1 */
 	CT_VERB_RUN_DIRECTORY,      /* value */
-	CT_VERB_ENCODING,           /* value: mftrace.encoding, for each of ct_config_encoding() */
+	CT_VERB_ENCODING,           /* value: mftrace.encoding, as ct_config_expand() says */
 	CT_VERB_KEEP,               /* number: ns */
+	CT_VERB_SPOOL_SIZE,         /* value: a size, as ct_config_expand() says */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET =
 		32, /* component, list: exactly these destinations, without inherited ones */

@@ -588,6 +588,7 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush,
 		return;
 	}
 	note_stuck(consumer);
+	ct_consumer_pass_over_full(consumer);
 	ct_consumer_pass_over_stuck(consumer);
 	free_active_rings(consumer);
 	ct_ownership_give_back(consumer);

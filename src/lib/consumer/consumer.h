@@ -107,6 +107,9 @@ enum ctrace_status ct_consumer_rotate(struct ct_consumer *consumer, uint32_t mas
 				      uint32_t *out_done) CT_MUST_USE;
 /* Makes delivered events durable. */
 enum ctrace_status ct_consumer_sync(struct ct_consumer *consumer) CT_MUST_USE;
+/* For a recoverer that has delivered all events: opens the outputs that are to learn that their
+ * process has ended (CTRACE_EMITTER_ENDS).  Returns false when one cannot be opened. */
+bool ct_consumer_open_ending(struct ct_consumer *consumer);
 /* Announces losses to destinations that have no further event.  For a recoverer, after its pass. */
 void ct_consumer_announce(struct ct_consumer *consumer);
 /* At the end of the process: counts the events of rings without a file as lost for each destination

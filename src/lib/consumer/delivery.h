@@ -38,6 +38,8 @@ struct ct_destination {
 	uint32_t least_level; /* least level of events for an emitter with CTRACE_EMITTER_RUNS */
 	/* The output is limited in size, or refused a batch, so it gets small batches. */
 	bool is_limited;
+	/* it failed because it has the size that it may have */
+	bool is_full;
 	uint64_t retry_at_ns;      /* monotonic; 0: works */
 	uint64_t failing_since_ns; /* monotonic; 0: works */
 	/* losses of all kinds that were announced to the emitter's lost() */
@@ -86,6 +88,9 @@ static inline bool ct_destination_is_busy(const struct ct_destination *destinati
 }
 /* Has its method been running for longer than the consumer waits? */
 bool ct_destination_is_stuck(const struct ct_destination *destination);
+/* For a recoverer that has delivered all events: opens an output with CTRACE_EMITTER_ENDS that is
+ * still there, so that it is closed as ending.  Returns false when that fails. */
+bool ct_destination_open_ending(struct ct_destination *destination);
 /* Writes a batch.  Returns OUTPUT_ERROR when none of it counts. */
 enum ctrace_status ct_destination_write(struct ct_destination *destination,
 					const struct ctrace_batch *batch) CT_MUST_USE;
@@ -324,6 +329,9 @@ uint32_t ct_consumer_stuck(const struct ct_consumer *consumer);
 /* In rings that run full: counts, for a destination without progress, the events that the other
  * destinations have had as lost. */
 void ct_consumer_pass_over_stuck(struct ct_consumer *consumer);
+/* Counts events for a destination that is full as lost (`unwritten`): at once in rings whose threads
+ * do not wait, in others after ctrace.block.timeout. */
+void ct_consumer_pass_over_full(struct ct_consumer *consumer);
 /* The same for one ring that an external writer is to get, full or not, and for destinations that
  * have failed for long. */
 void ct_consumer_pass_over_hopeless(struct ct_consumer *consumer, struct ct_ring *ring);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct ct_dest *dest_of(const struct ct_destination *destination)
 {
@@ -296,6 +297,7 @@ void ct_destination_failed(struct ct_destination *destination)
 static void destination_works_again(struct ct_destination *destination)
 {
 	destination->retry_at_ns = destination->failing_since_ns = 0;
+	destination->is_full = false;
 	__atomic_store_n(&dest_of(destination)->failing, 0, __ATOMIC_RELAXED);
 	if (dest_of(destination)->failing_at[0] != '\0')
 		dest_of(destination)->failing_at[0] = '\0';
@@ -357,6 +359,7 @@ static bool open_emitter(struct ct_destination *destination)
 {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	void *self = NULL;
+	enum ctrace_status status;
 	bool is_open;
 
 	/* the output is closed and holds no uncommitted bytes */
@@ -368,7 +371,9 @@ static bool open_emitter(struct ct_destination *destination)
 		destination->source->before_open(destination->source->lock_user, path);
 		errno = 0;
 	}
-	is_open = destination->emitter->open(&destination->context, &self) == CTRACE_OK;
+	status = destination->emitter->open(&destination->context, &self);
+	is_open = status == CTRACE_OK;
+	destination->is_full = status == CTRACE_BUFFER_TOO_SMALL;
 	method_end(destination);
 	destination->self = is_open ? self : NULL;
 	return is_open;
@@ -432,6 +437,16 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	return false;
 }
 
+bool ct_destination_open_ending(struct ct_destination *destination)
+{
+	const char *path = destination->place->path;
+
+	if (dest_of(destination)->active == 0 || path[0] == '\0' || access(path, F_OK) != 0 ||
+	    !find_emitter(destination) || (destination->emitter->flags & CTRACE_EMITTER_ENDS) == 0)
+		return true;
+	return ct_destination_open(destination, true);
+}
+
 void ct_destination_close(struct ct_destination *destination)
 {
 	void *self = destination->self;
@@ -472,6 +487,7 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination,
 
 	method_begin(destination);
 	status = destination->emitter->write(destination->self, batch);
+	destination->is_full = status == CTRACE_BUFFER_TOO_SMALL;
 	method_end(destination);
 	if (destination->is_passed_over) {
 		bool has_failed_at = destination->has_failed_at;

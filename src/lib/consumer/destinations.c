@@ -80,6 +80,15 @@ enum ctrace_status ct_consumer_sync(struct ct_consumer *consumer)
 	return status;
 }
 
+bool ct_consumer_open_ending(struct ct_consumer *consumer)
+{
+	bool are_open = true;
+
+	for (uint32_t dest = 0; dest < CT_EMITTER_LIMIT; dest++)
+		are_open &= ct_destination_open_ending(&consumer->destinations[dest]);
+	return are_open;
+}
+
 void ct_consumer_close(struct ct_consumer *consumer)
 {
 	uint32_t turn;

@@ -167,9 +167,9 @@ static bool event_is_counted(const struct ct_consumer *consumer, const struct ct
 }
 
 /* Moves the cursor of one destination to target.  Returns how many events that destination
- * loses; those that no other has lost before count as lost for the process. */
+ * loses; those that no other has lost before count as lost for the process, in *counter. */
 static uint64_t cursor_pass_over(struct ct_consumer *consumer, struct ct_ring *ring, uint32_t dest,
-				 uint64_t target)
+				 uint64_t target, uint64_t *counter)
 {
 	struct ct_cursor *cursor = &ring->head->cursor[dest];
 	struct ct_cursor_place place = ct_consumer_place(consumer, ring, dest);
@@ -216,8 +216,7 @@ static uint64_t cursor_pass_over(struct ct_consumer *consumer, struct ct_ring *r
 	}
 	place.lost += lost;
 	ct_cursor_prepare(cursor, ct_consumer_dest(consumer, dest)->sequence, &place);
-	__atomic_store_n(&ring->head->passed_over, ring->head->passed_over + lost - counted,
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(counter, *counter + lost - counted, __ATOMIC_RELAXED);
 	if (ct_destination_is_busy(&consumer->destinations[dest]))
 		consumer->destinations[dest].is_passed_over = true;
 	return lost;
@@ -238,7 +237,7 @@ static bool pass_over_in(struct ct_consumer *consumer, struct ct_ring *ring, uin
 
 	if (ct_consumer_place(consumer, ring, dest).position >= target)
 		return false;
-	*lost += cursor_pass_over(consumer, ring, dest, target);
+	*lost += cursor_pass_over(consumer, ring, dest, target, &ring->head->passed_over);
 	return true;
 }
 
@@ -259,6 +258,43 @@ static void pass_over_full(struct ct_consumer *consumer, uint32_t dest, uint32_t
 	}
 	if (is_moved)
 		(void)!ct_destination_pass_over(&consumer->destinations[dest], lost);
+}
+
+static void pass_over_of_full(struct ct_consumer *consumer, uint32_t dest)
+{
+	struct ct_destination *destination = &consumer->destinations[dest];
+	bool is_waited_for = ct_clock_mono_ns() - destination->failing_since_ns <
+			     block_timeout_ns(&consumer->source);
+	uint64_t lost = 0;
+	bool is_moved = false;
+
+	for (uint32_t i = 0; i < consumer->active_count; i++) {
+		uint32_t index = consumer->active[i];
+		struct ct_ring *ring = ct_consumer_ring(consumer, index);
+
+		if (ring == NULL || !is_own(ring) ||
+		    (ring->overflow != CT_OVERFLOW_DISCARD && is_waited_for) ||
+		    ct_consumer_place(consumer, ring, dest).position >= consumer->limits[index])
+			continue;
+		lost += cursor_pass_over(consumer, ring, dest, consumer->limits[index],
+					 &ring->head->unwritten);
+		is_moved = true;
+	}
+	if (is_moved)
+		(void)!ct_destination_pass_over(destination, lost);
+}
+
+void ct_consumer_pass_over_full(struct ct_consumer *consumer)
+{
+	if (consumer->source.recovering)
+		return;
+	for (uint32_t left = consumer->seen; left != 0; left &= left - 1) {
+		uint32_t dest = (uint32_t)__builtin_ctz(left);
+
+		if (consumer->destinations[dest].is_full &&
+		    !ct_destination_is_busy(&consumer->destinations[dest]))
+			pass_over_of_full(consumer, dest);
+	}
 }
 
 /* Returns those of the mask that have failed for HOPELESS_NS, or whose method runs. */
@@ -352,7 +388,8 @@ void ct_consumer_give_up(struct ct_consumer *consumer)
 			uint32_t dest = (uint32_t)__builtin_ctz(behind);
 
 			lost[dest] +=
-				cursor_pass_over(consumer, ring, dest, ct_ring_head_position(ring));
+				cursor_pass_over(consumer, ring, dest, ct_ring_head_position(ring),
+						 &ring->head->passed_over);
 		}
 	}
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)

@@ -183,7 +183,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	struct ct_consumer_result result = { 0 };
 	struct ct_consumer *consumer;
 	uint64_t reached;
-	bool durable;
+	bool durable, are_ended = true;
 
 	note_places(orphan);
 	orphan->is_left = true;
@@ -191,8 +191,10 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 		return false;
 	delivery->consumer = consumer;
 	ct_consumer_pass(consumer, true, &result);
-	if (result.pending == 0 && result.failing == 0)
+	if (result.pending == 0 && result.failing == 0) {
 		ct_consumer_announce(consumer);
+		are_ended = ct_consumer_open_ending(consumer);
+	}
 	/* The rings are removed next, so their events must first be durable. */
 	durable = ct_consumer_sync(consumer) == CTRACE_OK;
 	ct_consumer_close(consumer);
@@ -204,7 +206,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 		result.undeliverable == 0 || result.written > reached ? reached : result.written;
 	orphan->damaged = result.damaged;
 	orphan->undeliverable = result.undeliverable;
-	orphan->is_left = !durable || result.pending != 0 || result.failing != 0;
+	orphan->is_left = !durable || !are_ended || result.pending != 0 || result.failing != 0;
 	return !orphan->is_left;
 }
 

@@ -217,13 +217,14 @@ static enum ctrace_status apply_emitter_property(const struct ct_target *target,
 	return status;
 }
 
-static enum ctrace_status apply_encoding(const struct ct_target *target,
+/* The properties that the key stands for. */
+static enum ctrace_status apply_expanded(const struct ct_target *target,
 					 const struct ct_command *command)
 {
 	enum ctrace_status status = CTRACE_OK;
 	struct ct_command one;
 
-	for (unsigned i = 0; status == CTRACE_OK && ct_config_encoding(command, i, &one); i++)
+	for (unsigned i = 0; status == CTRACE_OK && ct_config_expand(command, i, &one); i++)
 		status = apply_emitter_property(target, &one);
 	return status;
 }
@@ -350,8 +351,8 @@ static const struct ct_verb_row rows[] = {
 	  apply_emitter_property },
 	{ CT_VERB_ENCODING, "mftrace.encoding", CT_SUBJECT_NONE, CT_VALUE_ENCODING, "",
 	  "ascii | ebcdic-037 | ebcdic-1141 | latin-1 | shift-jis ...",
-	  "encoding of text items: property ENCODING of TEXTFILE, BINFILE and STDERR",
-	  apply_encoding },
+	  "encoding of text items: property ENCODING of TEXTFILE, BINFILE, STDERR and NATS",
+	  apply_expanded },
 	{ CT_VERB_APPLICATION, "mftrace.application", CT_SUBJECT_NONE, CT_VALUE_APPLICATION, "",
 	  "PROGRAM | (PROGRAM)",
 	  "any other program ignores all entries above and the rest of the file; (PROGRAM) is run by another, such as cobcrun",
@@ -392,6 +393,10 @@ static const struct ct_verb_row rows[] = {
 	  "n s | n h | n d",
 	  "how long events that cannot be delivered are kept after the process has ended; 7d by default",
 	  apply_keep },
+	{ CT_VERB_SPOOL_SIZE, "ctrace.spool.size", CT_SUBJECT_NONE, CT_VALUE_SPOOL_SIZE, "",
+	  "BYTES | nK | nM | nG | nT",
+	  "how much may wait in the spool for ctrace forward; 1G by default",
+	  apply_expanded },
 };
 /* clang-format on */
 

@@ -158,6 +158,16 @@ static enum ctrace_status size_parse(const struct parser *parser, struct ct_span
 	return CTRACE_OK;
 }
 
+static enum ctrace_status spool_size_parse(const struct parser *parser, struct ct_span value)
+{
+	uint64_t size;
+
+	if (ct_size_parse(value.at, value.size, &size))
+		return CTRACE_OK;
+	return config_diagnose(parser, value.at, "not a size:", value, NULL,
+			       "bytes, or a number with K, M, G or T, such as 500M or 10G");
+}
+
 static enum ctrace_status time_parse(const struct parser *parser, struct ct_span value)
 {
 	static const char expected[] =
@@ -290,22 +300,33 @@ static enum ctrace_status encoding_parse(const struct parser *parser, struct ct_
 			       CT_ENCODING_NAMES);
 }
 
-bool ct_config_encoding(const struct ct_command *command, unsigned index, struct ct_command *out)
+bool ct_config_expand(const struct ct_command *command, unsigned index, struct ct_command *out)
 {
 	/* The emitters that are always there.  JOURNAL, a module, would be loaded into every
 	 * program. */
-	static const char *const emitters[] = { "TEXTFILE", "BINFILE", "STDERR" };
-	static const char property[] = "ENCODING";
-
-	if (index >= CT_COUNT(emitters))
-		return false;
-	*out = (struct ct_command){
-		.verb = CT_VERB_EMITTER_PROPERTY,
-		.emitter = { emitters[index], strlen(emitters[index]) },
-		.property = { property, sizeof property - 1 },
-		.value = command->value,
+	static const struct {
+		enum ct_verb verb;
+		const char *emitter, *property;
+	} properties[] = {
+		{ CT_VERB_ENCODING, "TEXTFILE", "ENCODING" },
+		{ CT_VERB_ENCODING, "BINFILE", "ENCODING" },
+		{ CT_VERB_ENCODING, "STDERR", "ENCODING" },
+		{ CT_VERB_ENCODING, "NATS", "ENCODING" },
+		{ CT_VERB_SPOOL_SIZE, "NATS", "SPOOLSIZE" },
 	};
-	return true;
+
+	for (size_t i = 0; i < CT_COUNT(properties); i++) {
+		if (properties[i].verb != command->verb || index-- != 0)
+			continue;
+		*out = (struct ct_command){
+			.verb = CT_VERB_EMITTER_PROPERTY,
+			.emitter = { properties[i].emitter, strlen(properties[i].emitter) },
+			.property = { properties[i].property, strlen(properties[i].property) },
+			.value = command->value,
+		};
+		return true;
+	}
+	return false;
 }
 
 /* The emitter of a module is known once it is loaded: ct_setup_load_modules(). */
@@ -357,6 +378,8 @@ static enum ctrace_status value_parse(const struct parser *parser, enum ct_value
 		return dests_parse(parser, value);
 	case CT_VALUE_SIZE:
 		return size_parse(parser, value);
+	case CT_VALUE_SPOOL_SIZE:
+		return spool_size_parse(parser, value);
 	case CT_VALUE_TIME:
 		return time_parse(parser, value);
 	case CT_VALUE_AGE:
@@ -482,7 +505,7 @@ static enum ctrace_status key_diagnose_unknown(const struct parser *parser, stru
 				ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
 	return config_diagnose(
 		parser, key.at, "unknown key", key, suggestion,
-		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, "
+		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, "
 			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }
@@ -647,11 +670,11 @@ static void line_give(const struct ct_command *command, unsigned number,
 {
 	struct ct_command one;
 
-	if (command->verb != CT_VERB_ENCODING) {
+	if (!ct_config_expand(command, 0, &one)) {
 		reader->command(command, number, reader->user);
 		return;
 	}
-	for (unsigned i = 0; ct_config_encoding(command, i, &one); i++)
+	for (unsigned i = 0; ct_config_expand(command, i, &one); i++)
 		reader->command(&one, number, reader->user);
 }
 

@@ -17,6 +17,8 @@ extern const struct ctrace_emitter ct_emit_textfile; /* emit_text.c */
 extern const struct ctrace_emitter ct_emit_binfile;  /* emit_bin.c */
 extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */
 extern const struct ctrace_emitter ct_emit_es;       /* emit_es.c */
+extern const struct ctrace_emitter ct_emit_nats;     /* emit_nats.c */
+#define CT_SPOOL_SIZE_DEFAULT ((uint64_t)1 << 30)
 
 /* Finds the emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), and loads
  * a module of that name if there is one.  Returns EMITTER_NOT_FOUND, or INVALID_EMITTER_NAME for a
@@ -39,6 +41,8 @@ const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *e
 enum ct_property_finding { CT_PROPERTY_GOOD, CT_PROPERTY_ODD, CT_PROPERTY_WRONG };
 enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value,
 					   struct ct_diagnostic *out);
+/* "4096", "500M", "10G", in any case of letters; K to T.  Returns false for other texts, and for 0. */
+bool ct_size_parse(const char *text, size_t size, uint64_t *out_bytes);
 /* Called before a command sets that property: loads the modules that it needs.  Under no lock; not
  * on the thread that consumes. */
 void ct_emitter_prepare(uint32_t index, const char *property, size_t size);

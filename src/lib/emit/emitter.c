@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define BUILT_IN 4u
+#define BUILT_IN 5u
 
 /* What is built in; modules that were asked for by name follow. */
 static const struct ctrace_emitter *emitters[CT_EMITTER_LIMIT] = {
@@ -22,6 +22,7 @@ static const struct ctrace_emitter *emitters[CT_EMITTER_LIMIT] = {
 	&ct_emit_binfile,
 	&ct_emit_stderr,
 	&ct_emit_es,
+	&ct_emit_nats,
 };
 static uint32_t emitter_count = BUILT_IN;
 
@@ -134,6 +135,12 @@ enum ctrace_status ct_emitter_find_known(const char *name, size_t size, uint32_t
 	return find_by_name(name, size, upper, out_index);
 }
 
+/* Do its metadata have the names of a catalogue? */
+static bool writes_metadata(uint32_t index)
+{
+	return ct_emitter_at(index) == &ct_emit_binfile || ct_emitter_at(index) == &ct_emit_nats;
+}
+
 enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_index)
 {
 	char upper[CTRACE_MAX_EMITTER + 1];
@@ -141,7 +148,7 @@ enum ctrace_status ct_emitter_find(const char *name, size_t size, uint32_t *out_
 
 	if (status == CTRACE_EMITTER_NOT_FOUND && ct_thread_locked == 0)
 		status = add_module(upper, out_index);
-	if (status == CTRACE_OK && ct_emitter_at(*out_index) == &ct_emit_binfile)
+	if (status == CTRACE_OK && writes_metadata(*out_index))
 		ct_event_names_load_when_set();
 	return status;
 }
@@ -153,7 +160,7 @@ const struct ctrace_emitter *ct_emitter_at(uint32_t index)
 
 void ct_emitter_prepare(uint32_t index, const char *property, size_t size)
 {
-	if (ct_emitter_at(index) == &ct_emit_binfile && ct_name_is(property, size, "CATALOG"))
+	if (writes_metadata(index) && ct_name_is(property, size, "CATALOG"))
 		ct_event_names_load();
 }
 

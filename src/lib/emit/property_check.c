@@ -209,6 +209,191 @@ static enum ct_property_finding check_reader_format(struct ct_span value, struct
 	return CT_PROPERTY_ODD;
 }
 
+/* ---- addresses of streams ---- */
+
+static bool number_with_unit(const char *text, size_t size, const char *units,
+			     uint64_t *out_number, char *out_unit)
+{
+	uint64_t number = 0;
+	size_t i = 0;
+
+	for (; i < size && text[i] >= '0' && text[i] <= '9'; i++)
+		if (__builtin_mul_overflow(number, 10u, &number) ||
+		    __builtin_add_overflow(number, (uint64_t)(text[i] - '0'), &number))
+			return false;
+	*out_number = number;
+	*out_unit = '\0';
+	if (i + 1 == size && strchr(units, text[i]) != NULL && text[i] != '\0')
+		*out_unit = text[i++];
+	return i == size && number != 0;
+}
+
+bool ct_size_parse(const char *text, size_t size, uint64_t *out_bytes)
+{
+	static const char units[] = "kmgtKMGT";
+	uint64_t number;
+	char unit;
+	unsigned shift;
+
+	if (!number_with_unit(text, size, units, &number, &unit))
+		return false;
+	shift = unit != '\0' ? (unsigned)((strchr(units, unit) - units) % 4 + 1) * 10 : 0;
+	*out_bytes = number << shift;
+	return *out_bytes >> shift == number && *out_bytes <= (uint64_t)INT64_MAX;
+}
+
+static enum ct_property_finding check_size(struct ct_span value, struct ct_diagnostic *out)
+{
+	uint64_t bytes;
+
+	if (value.size == 0 || ct_size_parse(value.at, value.size, &bytes))
+		return CT_PROPERTY_GOOD;
+	return finding_wrong(out, "not a size:", value, NO_WORDS,
+			     "bytes, or a number with K, M, G or T, such as 500M or 10G");
+}
+
+static enum ct_property_finding check_age(struct ct_span value, struct ct_diagnostic *out)
+{
+	uint64_t number;
+	char unit;
+
+	if (value.size == 0 || (number_with_unit(value.at, value.size, "smhd", &number, &unit) &&
+				number <= UINT32_MAX))
+		return CT_PROPERTY_GOOD;
+	return finding_wrong(out, "not a time:", value, NO_WORDS,
+			     "a number with s, m, h or d, such as 90s, 12h or 7d");
+}
+
+static enum ct_property_finding check_copies(struct ct_span value, struct ct_diagnostic *out)
+{
+	if (value.size == 0 || (value.size == 1 && value.at[0] >= '1' && value.at[0] <= '5'))
+		return CT_PROPERTY_GOOD;
+	return finding_wrong(out, "not a number of servers:", value, NO_WORDS, "1 to 5");
+}
+
+#define ADDRESS_TEXT 255u /* bytes of a part of an address */
+#define ADDRESS_SERVERS 900u
+
+static enum ct_property_finding check_file_path(struct ct_span value, struct ct_diagnostic *out)
+{
+	static const char expected[] = "a file's path that begins with /, of at most 255 bytes";
+
+	if (value.size == 0)
+		return CT_PROPERTY_GOOD;
+	for (size_t i = 0; i < value.size; i++)
+		if ((unsigned char)value.at[i] < 0x20 || value.at[i] == 0x7F)
+			return finding_wrong(out, "a control character in", value, NO_WORDS,
+					     expected);
+	if (value.at[0] == '/' && value.size <= ADDRESS_TEXT)
+		return CT_PROPERTY_GOOD;
+	return finding_wrong(out, value.at[0] == '/' ? "too long:" : "not an absolute path:", value,
+			     NO_WORDS, expected);
+}
+
+/* Words of a subject, with dots between when has_dots. */
+static enum ct_property_finding check_subject(struct ct_span value, bool has_dots,
+					      struct ct_diagnostic *out)
+{
+	const char *expected = has_dots ? "words with dots between, without blanks, * and >, as in "
+					  "ctrace or acme.traces"
+					: "one word without blanks and . * > / \\";
+	bool begins = true;
+
+	for (size_t i = 0; i < value.size; i++) {
+		unsigned char byte = (unsigned char)value.at[i];
+		bool is_dot = byte == '.' && has_dots;
+
+		if (byte <= ' ' || byte == 0x7F || (!is_dot && strchr(".*>/\\", byte) != NULL) ||
+		    (is_dot && (begins || i + 1 == value.size)))
+			return finding_wrong(out, "not a name:", value, NO_WORDS, expected);
+		begins = is_dot;
+	}
+	return value.size <= ADDRESS_TEXT ? CT_PROPERTY_GOOD
+					  : finding_wrong(out, "too long:", value, NO_WORDS,
+							  "at most 255 bytes");
+}
+
+static size_t scheme_size(struct ct_span text)
+{
+	static const char *const schemes[] = { "nats://", "tls://" };
+
+	for (size_t i = 0; i < CT_COUNT(schemes); i++)
+		if (text.size >= strlen(schemes[i]) &&
+		    memcmp(text.at, schemes[i], strlen(schemes[i])) == 0)
+			return strlen(schemes[i]);
+	return 0;
+}
+
+/* HOST, HOST:PORT, [ADDRESS]:PORT */
+static bool host_is_good(struct ct_span host)
+{
+	const char *colon = host.size != 0 ? memrchr(host.at, ':', host.size) : NULL;
+	size_t name = colon != NULL ? (size_t)(colon - host.at) : host.size;
+	uint32_t port = 0;
+
+	if (colon != NULL && memchr(colon, ']', host.size - name) == NULL) {
+		size_t digits = host.size - name - 1;
+
+		for (size_t i = 1; i <= digits; i++)
+			if (colon[i] < '0' || colon[i] > '9')
+				return false;
+		port = digits >= 1 && digits <= 5 ? ct_value_number(colon + 1, digits) : 0;
+		if (port == 0 || port > UINT16_MAX)
+			return false;
+	} else {
+		name = host.size;
+	}
+	for (size_t i = 0; i < name; i++)
+		if (memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]:%",
+			   host.at[i], 69) == NULL)
+			return false;
+	return name != 0;
+}
+
+/* Whatever is before an @ is a password, and is not shown. */
+static enum ct_property_finding check_servers(struct ct_span value, struct ct_diagnostic *out)
+{
+	static const char expected[] =
+		"the servers alone, such as nats://host1:4222,host2:4222; STREAM names the stream";
+	size_t scheme = scheme_size(value);
+	struct ct_span rest = { value.at + scheme, value.size - scheme };
+	const char *at_sign = rest.size != 0 ? memchr(rest.at, '@', rest.size) : NULL;
+
+	if (value.size == 0)
+		return CT_PROPERTY_GOOD;
+	if (scheme == 0)
+		return finding_wrong(out, "no address of servers:",
+				     (struct ct_span){ value.at, strcspn(value.at, ":@") < value.size
+									 ? strcspn(value.at, ":@")
+									 : value.size },
+				     NO_WORDS, expected);
+	if (at_sign != NULL) {
+		for (const char *at = rest.at; at < at_sign; at++)
+			if ((unsigned char)*at <= ' ' || strchr("/?,", *at) != NULL)
+				return finding_wrong(out, "before the @ in URL:",
+						     (struct ct_span){ at, 1 }, NO_WORDS,
+						     "USER:PASSWORD without blanks and / ? ,");
+		rest = ct_span_of(at_sign + 1, rest.at + rest.size);
+	}
+	if (value.size > ADDRESS_SERVERS)
+		return finding_wrong(out, "too long:", rest, NO_WORDS, "at most 900 bytes");
+	for (bool is_first = true; is_first || rest.size != 0; is_first = false) {
+		const char *end = rest.at + rest.size;
+		const char *comma = rest.size != 0 ? memchr(rest.at, ',', rest.size) : NULL;
+		struct ct_span host = ct_span_trim(ct_span_of(rest.at, comma != NULL ? comma : end));
+		size_t again = is_first ? 0 : scheme_size(host);
+
+		if (again != 0 && again != scheme)
+			return finding_wrong(out, "another scheme than the first:", host, NO_WORDS,
+					     expected);
+		host = ct_span_of(host.at + again, host.at + host.size);
+		if (!host_is_good(host) || (comma != NULL && comma + 1 == end))
+			return finding_wrong(out, "not a server:", host, NO_WORDS, expected);
+		rest = ct_span_of(comma != NULL ? comma + 1 : end, end);
+	}
+	return CT_PROPERTY_GOOD;
+}
+
 /* ---- */
 
 enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value,
@@ -250,6 +435,20 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 		return check_group(value, out);
 	case CTRACE_PROPERTY_COMPRESS:
 		return check_compression(value, out);
+	case CTRACE_PROPERTY_PATH:
+		return check_file_path(value, out);
+	case CTRACE_PROPERTY_SERVERS:
+		return check_servers(value, out);
+	case CTRACE_PROPERTY_WORD:
+		return check_subject(value, false, out);
+	case CTRACE_PROPERTY_SUBJECT:
+		return check_subject(value, true, out);
+	case CTRACE_PROPERTY_COPIES:
+		return check_copies(value, out);
+	case CTRACE_PROPERTY_AGE:
+		return check_age(value, out);
+	case CTRACE_PROPERTY_SIZE:
+		return check_size(value, out);
 	}
 	return CT_PROPERTY_GOOD;
 }

@@ -122,7 +122,7 @@ struct ct_ring_head {
 	/* the consumer that should have the ring; only the process writes it */
 	uint32_t wanted;
 	uint64_t passed_over; /* of consumed, missing in a destination that was passed over */
-	/* of consumed, missing in a writer's data set that was full (NOWRAP) */
+	/* of consumed, missing in a writer's data set (NOWRAP), or a spool, that was full */
 	uint64_t unwritten;
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };

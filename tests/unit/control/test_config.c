@@ -476,19 +476,19 @@ static void another_application_resets_and_stops(void **state)
 
 static void encoding_is_a_property_of_three_emitters(void **state)
 {
-	static const char *const emitters[] = { "TEXTFILE", "BINFILE", "STDERR" };
+	static const char *const emitters[] = { "TEXTFILE", "BINFILE", "STDERR", "NATS" };
 	const struct ct_command all = { .verb = CT_VERB_ENCODING, .value = { "latin-1", 7 } };
 	struct ct_command one;
 
 	(void)state;
 	for (unsigned i = 0; i < CT_COUNT(emitters); i++) {
-		assert_true(ct_config_encoding(&all, i, &one));
+		assert_true(ct_config_expand(&all, i, &one));
 		assert_int_equal(one.verb, CT_VERB_EMITTER_PROPERTY);
 		assert_true(ct_name_is(one.emitter.at, one.emitter.size, emitters[i]));
 		assert_true(ct_name_is(one.property.at, one.property.size, "ENCODING"));
 		assert_ptr_equal(one.value.at, all.value.at);
 	}
-	assert_false(ct_config_encoding(&all, CT_COUNT(emitters), &one));
+	assert_false(ct_config_expand(&all, CT_COUNT(emitters), &one));
 	read_text("mftrace.encoding = IBM1141\nmftrace.encoding = klingon\n", 54);
 	assert_string_equal(heard, "1:verb 6;1:verb 6;1:verb 6;2:20:unknown encoding \"klingon\";");
 }

@@ -1,0 +1,209 @@
+/*
+ * spool.c - the spool: the directory in which traces for NATS wait until a forwarder has sent them.
+ *
+ * CTRACE_SPOOL names it; else it is /var/spool/ctrace, where that exists, or a directory of the
+ * user's state.  A directory that is not the user's own, such as /var/spool/ctrace, has a directory
+ * for each user, named by the number.  Only its owner may write to a spool: whoever can replace a
+ * trace can choose where the forwarder sends it.
+ *
+ * Called by emit_nats.c on the thread that consumes, and by the tool.  Reads the environment.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/emit/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool path_set(char out[CTRACE_EMITTER_PATH_SIZE], const char *first, const char *rest)
+{
+	int size = snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s%s", first, rest);
+
+	if (size > 0 && (size_t)size < CT_SPOOL_PATH_SIZE && out[0] == '/')
+		return true;
+	errno = out[0] == '/' ? ENAMETOOLONG : EINVAL;
+	return false;
+}
+
+bool ct_spool_root(char out[CTRACE_EMITTER_PATH_SIZE])
+{
+	const char *named = ct_os_environment("CTRACE_SPOOL");
+	const char *state = ct_os_environment("XDG_STATE_HOME");
+	const char *home = ct_os_environment("HOME");
+
+	if (named != NULL)
+		return path_set(out, named, "");
+	if (access(CT_SPOOL_SHARED, W_OK | X_OK) == 0)
+		return path_set(out, CT_SPOOL_SHARED, "");
+	if (state != NULL && state[0] == '/')
+		return path_set(out, state, "/ctrace/spool");
+	if (home != NULL && home[0] == '/')
+		return path_set(out, home, "/.local/state/ctrace/spool");
+	(void)path_set(out, CT_SPOOL_SHARED, "");
+	errno = ENOENT;
+	return false;
+}
+
+bool ct_spool_is_shared(const struct stat *info)
+{
+	return info->st_uid != geteuid() || (info->st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}
+
+bool ct_spool_is_own(const struct stat *info)
+{
+	return S_ISDIR(info->st_mode) && !ct_spool_is_shared(info);
+}
+
+enum ctrace_status ct_spool_make(char path[CTRACE_EMITTER_PATH_SIZE])
+{
+	enum ctrace_status status = ct_os_make_directory(path);
+	struct stat info;
+	size_t size = 0;
+
+	if (status != CTRACE_OK)
+		return status;
+	if (stat(path, &info) != 0)
+		return CTRACE_OS_ERROR;
+	if (ct_spool_is_shared(&info)) {
+		/* Whoever may rename our directory there could put another in its place. */
+		if ((info.st_uid != 0 && info.st_uid != geteuid()) ||
+		    ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) == 0)) {
+			errno = EPERM;
+			return CTRACE_DENIED;
+		}
+		size = strlen(path);
+		(void)snprintf(path + size, CTRACE_EMITTER_PATH_SIZE - size, "/%u",
+			       (unsigned)geteuid());
+		status = ct_os_make_directory(path);
+		if (status != CTRACE_OK)
+			return status;
+	}
+	if ((size != 0 ? lstat(path, &info) : stat(path, &info)) != 0)
+		return CTRACE_OS_ERROR;
+	if (ct_spool_is_own(&info))
+		return CTRACE_OK;
+	errno = EPERM;
+	return CTRACE_DENIED;
+}
+
+/* ---- what waits there ---- */
+
+static uint64_t segment_size(int parent_fd, const char *name)
+{
+	int fd = ct_os_high(
+		openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	struct stat info;
+	uint64_t size = 0;
+
+	if (directory == NULL) {
+		ct_os_close(&fd);
+		return 0;
+	}
+	while ((entry = readdir(directory)) != NULL)
+		if (fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(info.st_mode))
+			size += (uint64_t)info.st_blocks * 512;
+	(void)closedir(directory);
+	return size;
+}
+
+bool ct_spool_measure(const char *path, struct ct_spool_state *out)
+{
+	int fd = ct_os_high(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	*out = (struct ct_spool_state){ .bytes = 0 };
+	if (directory == NULL) {
+		ct_os_close(&fd);
+		return false;
+	}
+	while ((entry = readdir(directory)) != NULL && out->traces < CT_SPOOL_TRACES) {
+		if (entry->d_name[0] == '.' ||
+		    (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+			continue;
+		out->bytes += segment_size(dirfd(directory), entry->d_name);
+		out->traces++;
+	}
+	(void)closedir(directory);
+	return true;
+}
+
+bool ct_spool_is_served(const char *path)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char name[CTRACE_EMITTER_PATH_SIZE + 16];
+	int fd;
+	bool is_served;
+
+	(void)snprintf(name, sizeof name, "%s/" CT_SPOOL_LOCK, path);
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	is_served = fd >= 0 && fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+	ct_os_close(&fd);
+	return is_served;
+}
+
+/* ---- the address ---- */
+
+void ct_spool_boot(char out[CT_SPOOL_BOOT_SIZE])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd >= 0 ? read(fd, out, CT_SPOOL_BOOT_SIZE - 1) : 0;
+
+	ct_os_close(&fd);
+	out[got > 0 ? got : 0] = '\0';
+	out[strcspn(out, "\n")] = '\0';
+}
+
+enum ctrace_status ct_spool_put_address(const char *trace, const char *address)
+{
+	char text[CT_SPOOL_ADDRESS_SIZE + CT_SPOOL_BOOT_SIZE + 2], boot[CT_SPOOL_BOOT_SIZE];
+	struct ct_file_id id, directory_id;
+	enum ctrace_status status;
+	int directory, fd, size;
+
+	ct_spool_boot(boot);
+	size = snprintf(text, sizeof text, "%s\n%s\n", address, boot);
+	status = ct_os_open_directory(AT_FDCWD, trace, &directory, &directory_id);
+	if (status != CTRACE_OK)
+		return status;
+	(void)unlinkat(directory, CT_SPOOL_ADDRESS ".new", 0);
+	status = ct_os_open_known(directory, CT_SPOOL_ADDRESS ".new", O_WRONLY | O_CREAT | O_EXCL,
+				  &fd, &id);
+	if (status == CTRACE_OK) {
+		status = ct_os_write_at(fd, text, (size_t)size, 0);
+		ct_os_close_file(&fd, &id);
+	}
+	if (status == CTRACE_OK)
+		status = ct_os_rename(directory, CT_SPOOL_ADDRESS ".new", CT_SPOOL_ADDRESS);
+	ct_os_close_file(&directory, &directory_id);
+	return status;
+}
+
+bool ct_spool_get_address(const char *trace, char out_address[CT_SPOOL_ADDRESS_SIZE],
+			  char out_boot[CT_SPOOL_BOOT_SIZE])
+{
+	char path[CTRACE_EMITTER_PATH_SIZE + 32];
+	struct ct_buf text;
+	const char *end;
+	bool is_whole;
+
+	(void)snprintf(path, sizeof path, "%s/" CT_SPOOL_ADDRESS, trace);
+	ct_buf_init(&text);
+	is_whole = ct_os_read_file(path, CT_SPOOL_ADDRESS_SIZE + 64, &text) == CTRACE_OK &&
+		   (end = strchr(ct_buf_text(&text), '\n')) != NULL &&
+		   (size_t)(end - text.data) < CT_SPOOL_ADDRESS_SIZE;
+	if (is_whole) {
+		(void)snprintf(out_address, CT_SPOOL_ADDRESS_SIZE, "%.*s", (int)(end - text.data),
+			       text.data);
+		(void)snprintf(out_boot, CT_SPOOL_BOOT_SIZE, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
+	}
+	ct_buf_fini(&text);
+	return is_whole;
+}
