@@ -36,6 +36,7 @@
 
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
 #define REFUSED_MS 10000 /* for so long, a forwarder that does not follow tries again */
+#define IDLE_MS 10000 /* for so long, the connection for a spool stays open without a trace */
 #define METADATA_MAX CT_METADATA_LIMIT
 #define PATH_DEPTH 2u /* directories below a path */
 
@@ -287,6 +288,7 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
 		return CTRACE_OK;
 	}
 	trace->is_open = trace_is_open(fd);
+	trace->is_sent = false;
 	if (fstat(fd, &stat) != 0 || stat.st_size <= 0 || (size_t)stat.st_size > METADATA_MAX) {
 		(void)close(fd);
 		return CTRACE_OK;
@@ -310,6 +312,9 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
 		}
 		if (!trace->is_begun)
 			ct_nats_note_read(forward, trace);
+		trace->is_complete = forward->copy->is_spool && !trace->is_open &&
+				     ct_nats_spool_is_complete(trace, (const char *)text,
+							       (size_t)stat.st_size);
 		status = streams_look(forward, trace);
 		if (status == CTRACE_OK)
 			status = metadata_send(forward, trace, text, (size_t)stat.st_size);
@@ -318,6 +323,7 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
 			status = file_send(forward, trace, file);
 		if (status == CTRACE_OK)
 			status = metadata_send(forward, trace, text, (size_t)stat.st_size);
+		trace->is_sent = status == CTRACE_OK;
 	} else if (!trace->is_open) {
 		trace_skip(forward, trace, CT_NATS_METADATA, "these are no metadata of ctrace");
 	}
@@ -330,13 +336,16 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
  * Traces
  */
 
-static enum ctrace_status trace_add(struct ct_nats_forwarder *forward, const char *path)
+enum ctrace_status ct_nats_trace_add(struct ct_nats_forwarder *forward, const char *path)
 {
 	struct ct_nats_trace *trace, **end = &forward->traces;
 
-	for (; *end != NULL; end = &(*end)->next)
-		if (strcmp((*end)->path, path) == 0)
-			return CTRACE_OK;
+	for (; *end != NULL; end = &(*end)->next) {
+		if (strcmp((*end)->path, path) != 0)
+			continue;
+		(*end)->is_there = true;
+		return CTRACE_OK;
+	}
 	trace = calloc(1, sizeof *trace);
 	if (trace == NULL || (trace->path = strdup(path)) == NULL) {
 		free(trace);
@@ -344,10 +353,22 @@ static enum ctrace_status trace_add(struct ct_nats_forwarder *forward, const cha
 					    "not enough memory");
 	}
 	(void)snprintf(trace->metadata.name, sizeof trace->metadata.name, CT_NATS_METADATA);
-	trace->is_noted = true;
+	trace->is_noted = trace->is_there = true;
 	*end = trace;
 	forward->copy->traces++;
 	return CTRACE_OK;
+}
+
+void ct_nats_trace_free(struct ct_nats_trace *trace)
+{
+	while (trace->files != NULL) {
+		struct ct_nats_file *file = trace->files;
+
+		trace->files = file->next;
+		free(file);
+	}
+	free(trace->path);
+	free(trace);
 }
 
 /* A trace, or a directory with some. */
@@ -361,7 +382,7 @@ static enum ctrace_status path_look(struct ct_nats_forwarder *forward, const cha
 
 	(void)snprintf(inner, sizeof inner, "%s/" CT_NATS_METADATA, path);
 	if (access(inner, F_OK) == 0)
-		return trace_add(forward, path);
+		return ct_nats_trace_add(forward, path);
 	directory = opendir(path);
 	if (directory == NULL) {
 		if (depth < PATH_DEPTH && errno == ENOENT)
@@ -393,13 +414,19 @@ static enum ctrace_status pass(struct ct_nats_forwarder *forward, bool *out_is_s
 	enum ctrace_status status = CTRACE_OK;
 
 	forward->has_sent = forward->has_skipped = false;
-	for (size_t i = 0; i < forward->copy->path_count && status == CTRACE_OK; i++)
+	if (forward->copy->is_spool)
+		status = ct_nats_spool_look(forward);
+	for (size_t i = 0; i < forward->copy->path_count && status == CTRACE_OK &&
+			   !forward->copy->is_spool;
+	     i++)
 		status = path_look(forward, forward->copy->paths[i], PATH_DEPTH);
 	for (struct ct_nats_trace *trace = forward->traces; trace != NULL && status == CTRACE_OK;
 	     trace = trace->next)
 		status = trace_send(forward, trace);
 	if (status == CTRACE_OK)
 		status = ct_nats_messages_settle(forward, out_is_settled);
+	if (status == CTRACE_OK && *out_is_settled && forward->copy->is_spool)
+		ct_nats_spool_remove(forward);
 	return status;
 }
 
@@ -447,6 +474,7 @@ static enum ctrace_status passes(struct ct_nats_forwarder *forward)
 {
 	struct ct_nats_copy *copy = forward->copy;
 	bool is_settled = false, was_open = true;
+	int64_t idle_since = nats_Now();
 	enum ctrace_status status = CTRACE_OK;
 
 	while (status == CTRACE_OK && copy->goes_on(copy->user)) {
@@ -472,6 +500,10 @@ static enum ctrace_status passes(struct ct_nats_forwarder *forward)
 		if (!copy->follows && is_settled && !forward->has_sent && !was_open)
 			return forward->has_skipped ? CTRACE_NOT_FOUND : CTRACE_OK;
 		was_open = false;
+		if (!copy->is_spool || forward->traces != NULL)
+			idle_since = nats_Now();
+		else if (nats_Now() - idle_since >= IDLE_MS)
+			break;
 		if (!is_settled || !forward->has_sent)
 			passes_wait(copy, nats_Now() - begun_ms);
 	}
@@ -521,14 +553,7 @@ enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy)
 		struct ct_nats_trace *trace = forward.traces;
 
 		forward.traces = trace->next;
-		while (trace->files != NULL) {
-			struct ct_nats_file *file = trace->files;
-
-			trace->files = file->next;
-			free(file);
-		}
-		free(trace->path);
-		free(trace);
+		ct_nats_trace_free(trace);
 	}
 	free(forward.body);
 	return status;

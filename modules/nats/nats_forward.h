@@ -43,6 +43,10 @@ struct ct_nats_trace {
 	bool is_open;  /* a process has it open */
 	bool is_begun; /* its note was read */
 	bool is_noted; /* the note is that of the present state */
+	/* of a spool: */
+	bool is_there;    /* found in this pass */
+	bool is_complete; /* no process has it open or will write to it */
+	bool is_sent;     /* in this pass all its bytes were sent, or had been before */
 	struct ct_nats_file *files;
 	struct ct_nats_file metadata;
 };
@@ -98,6 +102,18 @@ struct ct_nats_file *ct_nats_file_find(struct ct_nats_trace *trace, const char *
 void ct_nats_note_read(const struct ct_nats_forwarder *forward, struct ct_nats_trace *trace);
 enum ctrace_status ct_nats_note_write(struct ct_nats_forwarder *forward,
 				      struct ct_nats_trace *trace);
+
+/* ---- nats_spool.c */
+/* Adds the traces of the spool that have this address, and drops those that are gone. */
+enum ctrace_status ct_nats_spool_look(struct ct_nats_forwarder *forward);
+/* Called when the servers have acknowledged all messages: removes what is sent and complete. */
+void ct_nats_spool_remove(struct ct_nats_forwarder *forward);
+/* Is it complete?  text: its metadata. */
+bool ct_nats_spool_is_complete(const struct ct_nats_trace *trace, const char *text, size_t size);
+
+/* ---- nats_forward.c */
+enum ctrace_status ct_nats_trace_add(struct ct_nats_forwarder *forward, const char *path);
+void ct_nats_trace_free(struct ct_nats_trace *trace);
 
 /* ---- nats_publish.c */
 /* For libnats: a message was refused. */

@@ -8,11 +8,14 @@
 #include <argp.h>
 
 #include "cli/end_signal.h"
+#include "tools/streams/spool_forward.h"
 #include "tools/streams/stream_copy.h"
 
 struct forward_arguments {
 	struct ct_nats_copy copy;
 	bool is_quiet;
+	bool serves_spool;
+	const char *spool; /* NULL: this user's */
 };
 
 static void arguments_split(struct forward_arguments *arguments, struct argp_state *state)
@@ -32,22 +35,39 @@ static void arguments_split(struct forward_arguments *arguments, struct argp_sta
 	arguments->copy.path_count = count - 1;
 }
 
+/* --spool DIR, as --spool=DIR. */
+static void spool_take(struct forward_arguments *arguments, struct argp_state *state)
+{
+	if (arguments->spool != NULL || state->argc - state->next != 1)
+		argp_error(state, "with --spool expected at most one directory: each trace in it "
+				  "has its address");
+	arguments->spool = state->argv[state->next];
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
 	struct forward_arguments *arguments = state->input;
 
-	(void)argument;
 	switch (key) {
 	case 'f':
 		arguments->copy.follows = true;
+		return 0;
+	case 's':
+		arguments->serves_spool = true;
+		arguments->spool = argument;
 		return 0;
 	case 'q':
 		arguments->is_quiet = true;
 		return 0;
 	case ARGP_KEY_ARGS:
-		arguments_split(arguments, state);
+		if (arguments->serves_spool)
+			spool_take(arguments, state);
+		else
+			arguments_split(arguments, state);
 		return 0;
 	case ARGP_KEY_NO_ARGS:
+		if (arguments->serves_spool)
+			return 0;
 		argp_error(state, "expected the path of a trace, and the address of a stream");
 		return 0;
 	default:
@@ -60,12 +80,16 @@ int cmd_forward(int argc, char **argv)
 	static const struct argp_option options[] = {
 		{ "follow", 'f', NULL, 0, "go on with what is written later, until stopped", 0 },
 		{ "quiet", 'q', NULL, 0, "print no total", 0 },
+		{ "spool", 's', "DIR", OPTION_ARG_OPTIONAL,
+		  "send what the destination NATS puts into the spool, and remove what is sent, until "
+		  "stopped",
+		  0 },
 		{ 0 },
 	};
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_option,
-		.args_doc = "PATH... nats://HOST/STREAM",
+		.args_doc = "PATH... nats://HOST/STREAM\n--spool [DIR]",
 		.doc = "Copy traces into a JetStream stream.  A PATH is a trace that BINFILE wrote, or a "
 		       "directory with some.  What was sent before is not sent again.",
 	};
@@ -75,6 +99,8 @@ int cmd_forward(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
+	if (arguments.serves_spool)
+		return spool_forward("ctrace forward", arguments.spool);
 	ct_end_catch(&while_waiting);
 	(void)sigprocmask(SIG_SETMASK, &while_waiting, NULL);
 	status = stream_forward("ctrace forward", &arguments.copy);

@@ -41,6 +41,10 @@ struct ct_nats_copy {
 	char *const *paths;
 	size_t path_count;
 	bool follows; /* goes on until goes_on returns false */
+	/* forward: the one path is a spool (lib/emit/spool.h).  Only traces with this address are
+	 * sent, and those that are complete and acknowledged are removed.  Ends also when there has
+	 * been no such trace for a while. */
+	bool is_spool;
 	ct_nats_goes_on *goes_on;
 	/* Called with error while `follows` tries again: once for each text in a row. */
 	void (*report)(const char *error, void *user);

@@ -1,0 +1,188 @@
+/*
+ * nats_spool.c - the traces of a spool: which are to be sent to this address, and removing those
+ * that the servers have.
+ *
+ * A trace is complete when BINFILE's closing mark ends its metadata, or a recoverer has marked it
+ * (CT_SPOOL_ENDED).  Until then its process, or the recovery of that, may change its last bytes.
+ * It is removed under the lock that writers take, and under another name first, so that no process
+ * goes on in it and no forwarder sees a part of it.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "nats_forward.h"
+
+#include "lib/emit/binfile.h"
+#include "lib/emit/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define GONE ".gone." /* the beginning of the name of a trace that is being removed */
+#define DEPTH 2u      /* directories below the spool, as an external writer makes them */
+
+/* Removes the files of a trace, and the directory if it is empty then. */
+static void directory_remove(int parent_fd, const char *name)
+{
+	int fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	if (directory == NULL) {
+		if (fd >= 0)
+			(void)close(fd);
+		return;
+	}
+	while ((entry = readdir(directory)) != NULL)
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			(void)unlinkat(fd, entry->d_name, 0);
+	(void)closedir(directory);
+	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
+}
+
+static enum ctrace_status directory_look(struct ct_nats_forwarder *forward, const char *path,
+					 unsigned depth)
+{
+	char inner[CTRACE_EMITTER_PATH_SIZE + 300], address[CT_SPOOL_ADDRESS_SIZE],
+		boot[CT_SPOOL_BOOT_SIZE];
+	enum ctrace_status status = CTRACE_OK;
+	DIR *directory = opendir(path);
+	const struct dirent *entry;
+
+	if (directory == NULL)
+		return depth == DEPTH ? ct_nats_forward_fail(forward, CTRACE_NOT_FOUND, path,
+							     strerror(errno))
+				      : CTRACE_OK;
+	while (status == CTRACE_OK && (entry = readdir(directory)) != NULL) {
+		struct stat info;
+
+		if (fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    !S_ISDIR(info.st_mode) || info.st_uid != geteuid())
+			continue;
+		/* A forwarder was killed while it removed this. */
+		if (strncmp(entry->d_name, GONE, sizeof GONE - 1) == 0)
+			directory_remove(dirfd(directory), entry->d_name);
+		if (entry->d_name[0] == '.')
+			continue;
+		(void)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+		if (!ct_spool_get_address(inner, address, boot)) {
+			if (depth > 0)
+				status = directory_look(forward, inner, depth - 1);
+		} else if (strcmp(address, forward->copy->address) == 0) {
+			status = ct_nats_trace_add(forward, inner);
+		}
+	}
+	(void)closedir(directory);
+	return status;
+}
+
+enum ctrace_status ct_nats_spool_look(struct ct_nats_forwarder *forward)
+{
+	enum ctrace_status status;
+
+	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next)
+		trace->is_there = false;
+	status = directory_look(forward, forward->copy->paths[0], DEPTH);
+	for (struct ct_nats_trace **at = &forward->traces; *at != NULL && status == CTRACE_OK;) {
+		struct ct_nats_trace *trace = *at;
+
+		if (trace->is_there) {
+			at = &trace->next;
+			continue;
+		}
+		*at = trace->next;
+		ct_nats_trace_free(trace);
+	}
+	return status;
+}
+
+bool ct_nats_spool_is_complete(const struct ct_nats_trace *trace, const char *text, size_t size)
+{
+	char path[CTRACE_EMITTER_PATH_SIZE + 300];
+	size_t end = 0;
+
+	if (ct_bin_mark_find(text, size, CT_BIN_MARK_CLOSED, &end) != NULL && end == size)
+		return true;
+	(void)snprintf(path, sizeof path, "%s/" CT_SPOOL_ENDED, trace->path);
+	return access(path, F_OK) == 0;
+}
+
+/* Was each stream of the directory sent?  Bytes that can be no packet are left. */
+static bool streams_are_sent(const struct ct_nats_trace *trace, int directory_fd)
+{
+	bool are_sent = true;
+	int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+
+	if (directory == NULL) {
+		if (fd >= 0)
+			(void)close(fd);
+		return false;
+	}
+	while (are_sent && (entry = readdir(directory)) != NULL) {
+		const struct ct_nats_file *file = trace->files;
+		struct stat info;
+
+		if (!ct_nats_name_is_stream(entry->d_name))
+			continue;
+		while (file != NULL && strcmp(file->name, entry->d_name) != 0)
+			file = file->next;
+		are_sent = fstatat(directory_fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+			   (!S_ISREG(info.st_mode) || info.st_size == 0 ||
+			    (file != NULL && (uint64_t)info.st_size < file->sent + CT_PACKET_HEAD &&
+			     (uint64_t)info.st_size >= file->sent));
+	}
+	(void)closedir(directory);
+	return are_sent;
+}
+
+/* Returns false when something was written to it, or somebody has it open. */
+static bool trace_remove(const struct ct_nats_trace *trace)
+{
+	char path[CTRACE_EMITTER_PATH_SIZE + 300], gone[CTRACE_EMITTER_PATH_SIZE + 320];
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	const char *name = strrchr(trace->path, '/');
+	int metadata, directory = open(trace->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat info;
+	bool is_removed = false;
+
+	if (directory < 0)
+		return true;
+	metadata = openat(directory, CT_NATS_METADATA, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (metadata >= 0 && fcntl(metadata, F_OFD_SETLK, &lock) == 0 &&
+	    fstat(metadata, &info) == 0 && (uint64_t)info.st_size == trace->metadata.sent &&
+	    streams_are_sent(trace, directory)) {
+		(void)snprintf(path, sizeof path, "%.*s", (int)(name - trace->path), trace->path);
+		(void)snprintf(gone, sizeof gone, "%s/" GONE "%s", path, name + 1);
+		is_removed = rename(trace->path, gone) == 0;
+	}
+	if (is_removed) {
+		directory_remove(AT_FDCWD, gone);
+		(void)rmdir(path); /* of an external writer's segment; a spool has its lock file */
+	}
+	if (metadata >= 0)
+		(void)close(metadata);
+	(void)close(directory);
+	return is_removed;
+}
+
+void ct_nats_spool_remove(struct ct_nats_forwarder *forward)
+{
+	for (struct ct_nats_trace **at = &forward->traces; *at != NULL;) {
+		struct ct_nats_trace *trace = *at;
+
+		if (!trace->is_complete || !trace->is_sent || trace->is_open ||
+		    !trace_remove(trace)) {
+			at = &trace->next;
+			continue;
+		}
+		*at = trace->next;
+		ct_nats_trace_free(trace);
+	}
+}
