@@ -242,6 +242,10 @@ static void print_losses(struct doctor *doctor, const struct list_counters *coun
 			       counters->lost[i]);
 			separator = ", ";
 		}
+	if (counters->no_room != 0) {
+		printf("%sno-room %" PRIu64, separator, counters->no_room);
+		separator = ", ";
+	}
 	if (counters->lost_total != 0)
 		fputs(separator[0] == ' ' ? "" : ")", stdout);
 	if (counters->pending != 0)

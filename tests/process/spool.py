@@ -15,6 +15,7 @@ import sys
 import time
 
 import streams
+import writer
 from streams import Server, free_ports
 from writer import PATIENCE, TOOL, Found, expect, same, without_gaps
 
@@ -50,6 +51,32 @@ class Spool(streams.Streams):
         segments = self.segments()
         return self.shown(*segments) if segments else Found()
 
+    def until_there_at_least(self, count):
+        """Returns when so many entries are in the stream."""
+        end = time.monotonic() + 3 * PATIENCE
+        while sum(writer.entries(self.tool('show', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', self.address,
+                                           check=False).stdout).values()) < count:
+            assert time.monotonic() < end
+
+    def until_more(self):
+        """Returns when a forwarder has noted more than before."""
+        before, end = self.notes(), time.monotonic() + PATIENCE
+        while self.notes() == before:
+            assert time.monotonic() < end
+
+    def notes(self):
+        found = {}
+        for path in glob.glob(self.at('spool', '*', '.forwarded.*')):
+            try:
+                found[path] = os.stat(path).st_mtime_ns
+            except FileNotFoundError:
+                pass
+        return found
+
+    def no_room(self):
+        """How many events the spool had no room for."""
+        return json.loads(self.tool('list', '--json').stdout)['counters']['lost_by_reason']['no-room']
+
     def until_empty(self):
         """Returns when the forwarder has removed all segments."""
         end = time.monotonic() + 3 * PATIENCE
@@ -81,22 +108,255 @@ def without_a_server_traces_wait_and_then_all_are_sent(room):
     room.stop(follower)
 
 
-CASES = [
-    without_a_server_traces_wait_and_then_all_are_sent,
-]
+def a_killed_program_is_recovered_sent_and_removed(room):
+    room.server()
+    follower = room.forwarder()
+    program = room.program(2)
+    program.ask('run 5000')
+    program.say('run 200000')
+    room.until_there_at_least(10000)
+    program.process.kill()
+    program.process.wait()
+    room.until_empty()
+    assert os.listdir(room.at('run')) in ([], ['asid']), 'the forwarder recovers'
+    found = room.shown(room.address)
+    without_gaps(found)
+    assert sum(found.values()) >= 10000
+    room.stop(follower)
 
 
-def main():
-    for case in CASES:
-        if len(sys.argv) > 1 and case.__name__ not in sys.argv[1:]:
-            continue
-        room = Spool()
-        try:
-            case(room)
-        finally:
-            room.end()
-        print(f'ok: {case.__name__.replace("_", " ")}')
+def a_killed_forwarder_goes_on_at_its_notes(room):
+    room.configure('ctrace.spool.size = 100M')
+    room.server()
+    program = room.program(2)
+    follower = room.forwarder()
+    for _ in range(6):
+        program.say('run 100000')
+        room.until_more()
+        follower.kill()
+        follower.wait()
+        assert program.answer()
+        follower = room.forwarder()
+    program.end()
+    room.until_empty()
+    same(room.shown(room.address), expect(2, 600000))
+    assert room.stop(follower) == ''
 
+
+def a_server_that_is_killed_loses_nothing(room):
+    server = room.server()
+    program = room.program(2)
+    follower = room.forwarder()
+    for _ in range(3):
+        program.ask('run 20000')
+        server.kill()
+        program.ask('run 20000')
+        server.start()
+    program.end()
+    room.until_empty()
+    same(room.shown(room.address), expect(2, 120000))
+    room.stop(follower)
+
+
+def beyond_the_limit_events_are_counted_and_tracing_goes_on_after(room):
+    room.configure('ctrace.spool.size = 2M', 'ctrace.overflow = discard')
+    program = room.program()
+    for _ in range(200):
+        program.ask('run 1000')  # fits into the ring
+        emitted, delivered, pending, lost = program.settle()
+    assert emitted == 200000 and pending == 0 and lost > 0 and delivered + lost == emitted, (emitted, delivered, pending, lost)
+    used = sum(os.lstat(os.path.join(path, name)).st_blocks * 512 for path, _, names in os.walk(room.at('spool')) for name in names)
+    assert used <= 2 << 20, used
+    assert room.no_room() == lost
+    said = room.tool('list').stdout
+    assert f'no-room {lost}' in said and 'is full (ctrace.spool.size): ctrace forward --spool makes room' in said, said
+    assert 'no-room' in room.tool('stats').stdout
+    room.server()
+    follower = room.forwarder()
+    first = program.stats()[3]
+    # One segment stays with the program.
+    end = time.monotonic() + PATIENCE
+    while len(room.segments()) > 1:
+        assert time.monotonic() < end
+    for count in range(10000):
+        program.ask('run 1')
+        emitted, delivered, pending, lost = program.settle()
+        if lost == first + count:
+            break
+    assert lost == first + count, 'it is written again when there is room'
+    program.ask('run 1000')
+    emitted, delivered, pending, now = program.settle()
+    assert now == lost and pending == 0
+    program.end()
+    room.until_empty()
+    found = room.shown(room.address)
+    assert set(found.values()) == {1} and sum(found.values()) == delivered == emitted - lost, (sum(found.values()), emitted, lost)
+    stats = room.tool('stats', room.address).stdout
+    assert re.search(rf'\b{lost}\b', stats.replace(',', '')), stats
+    room.stop(follower)
+
+
+def under_block_a_program_waits_for_room(room):
+    """For ctrace.block.timeout, which is long enough for a forwarder that works."""
+    room.configure('ctrace.spool.size = 2M', 'ctrace.overflow = block', 'ctrace.block.timeout = 30 s')
+    room.server()
+    program = room.program()
+    program.say('run 600000')
+    while not any('is full (ctrace.spool.size)' in process for process in [room.tool('list').stdout]):
+        pass
+    follower = room.forwarder()
+    assert program.answer()
+    assert program.settle() == [600000, 600000, 0, 0]
+    program.end()
+    room.until_empty()
+    same(room.shown(room.address), expect(1, 600000))
+    room.stop(follower)
+
+
+def under_block_without_a_forwarder_events_are_counted(room):
+    room.configure('ctrace.spool.size = 1M', 'ctrace.overflow = block', 'ctrace.block.timeout = 100 ms')
+    program = room.program()
+    program.ask('run 300000')
+    emitted, delivered, pending, lost = program.settle()
+    assert emitted == 300000 and pending == 0 and delivered + lost == emitted and lost > 0
+    assert room.no_room() > 0
+    program.end()
+    found = room.spooled()
+    assert set(found.values()) == {1} and sum(found.values()) == delivered
+
+
+def two_programs_with_two_addresses_are_kept_apart(room):
+    (other,) = free_ports(1)
+    room.configure(name='other.cfg', port=other)
+    with open(room.at('other.cfg'), 'a', encoding='ascii') as file:
+        file.write('mftrace.emitter.nats#stream = OTHER\nmftrace.emitter.nats#subject = acme.traces\nmftrace.emitter.nats#cluster = second\n')
+    first, second = room.program(1), room.program(2, MFTRACE_CONFIG=room.at('other.cfg'))
+    first.ask('run 1000')
+    second.ask('run 3000')
+    first.end()
+    second.end()
+    follower = room.forwarder()
+    room.server()
+    room.until_there(room.address, expect(1, 1000))
+    assert len(room.segments()) == 1, 'a server that is not there holds up its own traces only'
+    room.server('two', other)
+    room.until_empty()
+    same(room.shown(room.address), expect(1, 1000))
+    same(room.shown(f'nats://127.0.0.1:{other}/OTHER?subject=acme.traces&cluster=second'), expect(2, 3000))
+    room.stop(follower)
+
+
+def an_address_that_changes_begins_a_segment(room):
+    (other,) = free_ports(1)
+    room.server()
+    room.server('two', other)
+    program = room.program()
+    program.ask('run 1000')
+    room.tool('prop', 'emitter:nats', 'url', f'nats://127.0.0.1:{other}')
+    program.ask('run 1000')
+    program.end()
+    follower = room.forwarder()
+    room.until_empty()
+    same(room.shown(room.address), expect(1, 1000))
+    same(room.shown(f'nats://127.0.0.1:{other}/TRACES'), expect(1, 2000, 1000))
+    room.stop(follower)
+
+
+def three_servers_of_which_one_is_killed(room):
+    servers, address = room.cluster()
+    room.configure('mftrace.emitter.nats#replicas = 3')
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write(URL + address[:address.rindex('/')].replace(',', ', nats://') + '\n')
+    program = room.program(2)
+    follower = room.forwarder()
+    program.ask('run 20000')
+    servers[0].kill()
+    program.ask('run 20000')
+    program.end()
+    room.until_empty()
+    room.until_there(address, expect(2, 40000))
+    assert follower.poll() is None
+    room.stop(follower)
+
+
+def one_forwarder_serves_a_spool(room):
+    first = room.forwarder()
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists(room.at('spool', '.forwarder')):
+        assert time.monotonic() < end
+    second = room.forwarder()
+    lines = [second.stderr.readline() for _ in range(1)]
+    assert 'another forwarder serves this spool; waiting for it to end' in lines[0], lines
+    room.server()
+    program = room.program()
+    program.ask('run 1000')
+    first.kill()
+    first.wait()
+    program.end()
+    room.until_empty()
+    same(room.shown(room.address), expect(1, 1000))
+    room.stop(second)
+
+
+def wrong_values_are_explained_where_they_stand(room):
+    for line, column, text in (
+            ('url = http://host', 29, 'no address of servers: "http"'),
+            ('url = nats://host/TRACES', 36, 'not a server: "host/TRACES"'),
+            ('url = nats://u:secret@ho st', 45, 'not a server: "ho st"'),
+            ('url = nats://host:99999', 36, 'not a server: "host:99999"'),
+            ('url = nats://a,,b', 36, 'not a server: ""'),
+            ('stream = a.b', 32, 'not a name: "a.b"'),
+            ('subject = a..b', 33, 'not a name: "a..b"'),
+            ('subject = a.>', 33, 'not a name: "a.>"'),
+            ('replicas = 9', 34, 'not a number of servers: "9"; expected 1 to 5'),
+            ('maxage = tomorrow', 32, 'not a time: "tomorrow"'),
+            ('maxbytes = 10X', 34, 'not a size: "10X"'),
+            ('credentials = user.creds', 37, 'not an absolute path: "user.creds"'),
+            ('compress = gzip', 34, 'unknown compression "gzip"')):
+        with open(room.at('wrong.cfg'), 'w', encoding='ascii') as file:
+            file.write('mftrace.dest = nats\nmftrace.emitter.nats#' + line + '\n')
+        done = room.tool('config', 'check', room.at('wrong.cfg'), check=False)
+        assert done.returncode == 1 and f'wrong.cfg:2:' in done.stderr and text in done.stderr and 'secret' not in done.stderr, (line, done)
+    with open(room.at('wrong.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = nats\nctrace.spool.size = 1P\n')
+    done = room.tool('config', 'check', room.at('wrong.cfg'), check=False)
+    assert ':2:21: not a size: "1P"; expected bytes, or a number with K, M, G or T' in done.stderr, done
+    with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = nats\n')
+    program = room.program()
+    program.ask('run 10')
+    said = room.tool('list').stdout
+    assert 'mftrace.emitter.NATS#URL: it is not set; expected the servers' in said, said
+    room.tool('prop', 'emitter:nats', 'url', f'nats://127.0.0.1:{room.port}')
+    assert program.settle() == [10, 10, 0, 0]
+
+
+def hostile_spools_do_no_harm(room):
+    """Another's directory, an open one, addresses that are none, names that lead out."""
+    room.server()
+    os.makedirs(room.at('spool', 'x.ctb'))
+    os.symlink('/etc', room.at('spool', 'y.ctb'))
+    for name, text in (('x.ctb', 'file:///etc/passwd\nboot\n'), ('z.ctb', 'x' * 10000), ('w.ctb', f'{room.address}?ca=/dev/zero\n\n')):
+        os.makedirs(room.at('spool', name), exist_ok=True)
+        with open(room.at('spool', name, '.address'), 'w', encoding='ascii') as file:
+            file.write(text)
+    program = room.program()
+    program.ask('run 1000')
+    program.end()
+    follower = room.forwarder()
+    room.until_there(room.address, expect(1, 1000))
+    said = room.stop(follower)
+    assert '"file:///etc/passwd" is no address of a stream' in said, said
+    os.chmod(room.at('spool'), 0o777)
+    program = room.program()
+    program.ask('run 10')
+    said = room.tool('list').stdout
+    assert 'FAILING' in said and 'spool' in said, said
+
+
+writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
+                   getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',)]
+writer.Room = Spool
 
 if __name__ == '__main__':
-    main()
+    sys.exit(writer.main())

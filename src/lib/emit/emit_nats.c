@@ -22,6 +22,7 @@
 #define SEGMENT_MAX ((uint64_t)16 << 20)
 #define SEGMENT_MIN ((uint64_t)64 << 10)
 #define SEGMENTS 16u /* of a full spool */
+#define SEGMENT_ROOM 24576u /* bytes of a segment besides its packets: metadata, address, blocks */
 #define PACKET_ROOM 256u /* bytes of a packet besides its events */
 #define BLOCK 4096u
 #define LOOK_NS 1000000000u /* between two measurements of the spool */
@@ -40,6 +41,7 @@ struct nats {
 	uint64_t limit;                           /* ctrace.spool.size */
 	uint64_t used;                            /* measured, and what was written since */
 	uint64_t look_at_ns;                      /* monotonic: the next measurement */
+	uint64_t look_soonest_ns;                 /* of a new segment: no measurement before */
 };
 
 /* -----------------------------------------------------------------------------------------------
@@ -247,6 +249,8 @@ static enum ctrace_status address_put(struct nats *nats)
 
 	if (strcmp(nats->addressed, path) == 0)
 		return CTRACE_OK;
+	nats->look_at_ns = nats->look_soonest_ns;
+	nats->used += SEGMENT_ROOM;
 	status = ct_spool_put_address(path, nats->address);
 	if (status == CTRACE_OK)
 		memcpy(nats->addressed, path, strlen(path) + 1);
@@ -325,11 +329,13 @@ static bool spool_has_room(struct nats *nats, uint64_t bytes)
 	struct ct_spool_state state;
 	char text[CTRACE_EMITTER_PATH_SIZE + 160];
 
+	bytes += 4 * BLOCK; /* what closing a segment adds, and parts of blocks */
 	if (now < nats->look_at_ns && nats->used + bytes <= nats->limit)
 		return true;
 	if (!ct_spool_measure(nats->spool, &state))
 		return true; /* writing reports why */
 	took = ct_clock_mono_ns() - now;
+	nats->look_soonest_ns = now + took * LOOK_SHARE;
 	nats->look_at_ns = now + (took * LOOK_SHARE > LOOK_NS ? took * LOOK_SHARE : LOOK_NS);
 	nats->used = state.bytes;
 	if (state.bytes + bytes <= nats->limit && state.traces < CT_SPOOL_TRACES)
