@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "operator/component_names.h"
+#include "operator/spool_note.h"
 #include "session/session.h"
 #include "lib/component/component.h"
 
@@ -325,6 +326,16 @@ static struct ct_display_writers command_writers(const struct ct_operator_comman
 					    .count = command->wtr_all ? 0 : command->wtr_count };
 }
 
+static void spool_print(const char *path, void *user)
+{
+	struct ct_buf note;
+
+	ct_buf_init(&note);
+	if (ct_spool_note(&note, path))
+		ct_display_add_detail(user, "NOTE", ct_buf_text(&note));
+	ct_buf_fini(&note);
+}
+
 static void answer_print(const struct ct_operator_command *command,
 			 const struct ct_display *display, struct ct_buf *out)
 {
@@ -338,6 +349,7 @@ static void answer_print(const struct ct_operator_command *command,
 	else if (!command->has_wtr && !command->tt)
 		ct_display_print_short(display, out);
 	ct_display_print_notes(display, out);
+	ct_spool_each(spool_print, out);
 	if (command->has_wtr)
 		ct_display_print_writers(display, &writers, out);
 	if (command->tt)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "lib/consumer/consumer.h"
+#include "operator/spool_note.h"
 #include "tools/processes/list.h"
 #include "tools/runs/cobol_library.h"
 #include "print/json_text.h"
@@ -176,6 +177,20 @@ static void print_level(const struct doctor *doctor, uint32_t level)
 	}
 }
 
+/* Its traces leave the machine only when a forwarder runs. */
+static void print_spool(struct doctor *doctor, const char *segment)
+{
+	struct ct_buf note;
+
+	ct_buf_init(&note);
+	if (ct_spool_note_segment(&note, segment)) {
+		line_add(doctor, ", but ");
+		line_add(doctor, ct_buf_text(&note));
+		problem_add(doctor, "spool");
+	}
+	ct_buf_fini(&note);
+}
+
 static void print_destination(struct doctor *doctor, const struct ct_session *session,
 			      uint32_t index)
 {
@@ -193,6 +208,8 @@ static void print_destination(struct doctor *doctor, const struct ct_session *se
 	line_add(doctor, events);
 	if (slot->delivered != 0)
 		print_level(doctor, dest_least_level(session, dest));
+	if (strncmp(dest->emitter, "NATS", sizeof dest->emitter) == 0)
+		print_spool(doctor, path);
 	ct_list_take_failure(&failure, session, index);
 	if (failure.failing == 0 && failure.stuck_since_ns == 0)
 		return;

@@ -20,6 +20,7 @@
 #include <time.h>
 
 #include "operator/recovery_sweep.h"
+#include "operator/spool_note.h"
 #include "cli/cli.h"
 
 /* ---- --names: what a shell completes, and what scripts go through ----
@@ -442,6 +443,18 @@ static int list_diagnose_nothing(const struct list_options *options)
 	return CMD_NOTHING;
 }
 
+/* On standard error: it is about no process, and JSON is one object for each. */
+static void report_spool(const char *path, void *user)
+{
+	struct ct_buf note;
+
+	(void)user;
+	ct_buf_init(&note);
+	if (ct_spool_note(&note, path))
+		fprintf(stderr, "ctrace list: %s\n", ct_buf_text(&note));
+	ct_buf_fini(&note);
+}
+
 static error_t parse_list(int key, char *argument, struct argp_state *state)
 {
 	struct list_options *options = state->input;
@@ -511,6 +524,8 @@ int cmd_list(int argc, char **argv)
 		fputs("ctrace list: not enough memory\n", stderr);
 	}
 	ct_buf_fini(&options.names);
+	if (options.names_kind == LIST_NO_NAMES && options.component == NULL && options.pid == 0)
+		ct_spool_each(report_spool, NULL);
 	if (options.shown == 0 && !options.failed)
 		return list_diagnose_nothing(&options);
 	return options.failed ? CMD_NOTHING : CMD_DONE;

@@ -5,6 +5,7 @@ Each entry that a program made is in a stream once, or waits in the spool, or is
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import fcntl
 import glob
 import json
 import os
@@ -72,6 +73,19 @@ class Spool(streams.Streams):
             except FileNotFoundError:
                 pass
         return found
+
+    def until_locked(self):
+        """Returns when a forwarder serves the spool: another process cannot lock its file."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            assert time.monotonic() < end
+            try:
+                with open(self.at('spool', '.forwarder'), 'r+b') as file:
+                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except FileNotFoundError:
+                pass
+            except OSError:
+                return
 
     def no_room(self):
         """How many events the spool had no room for."""
@@ -279,14 +293,30 @@ def three_servers_of_which_one_is_killed(room):
     room.stop(follower)
 
 
+def a_spool_without_a_forwarder_is_reported(room):
+    text = 'and no forwarder serves it: start ctrace forward --spool, or the unit ctrace-forward'
+    program = room.program()
+    program.ask('run 10')
+    program.settle()
+    assert text in room.tool('list').stderr
+    doctor = room.tool('doctor', str(program.process.pid), check=False)
+    assert doctor.returncode == 1 and text in doctor.stdout, doctor
+    assert text.split(':')[0] in ' '.join(room.tool('op', 'D TRACE').stdout.split()), room.tool('op', 'D TRACE').stdout
+    follower = room.forwarder()
+    room.until_locked()
+    assert text not in room.tool('list').stderr
+    doctor = room.tool('doctor', str(program.process.pid))
+    assert text not in doctor.stdout + room.tool('op', 'D TRACE').stdout
+    room.stop(follower)
+    program.end()
+    assert text in room.tool('list', check=False).stderr, 'also when no program runs'
+
+
 def one_forwarder_serves_a_spool(room):
     first = room.forwarder()
-    end = time.monotonic() + PATIENCE
-    while not os.path.exists(room.at('spool', '.forwarder')):
-        assert time.monotonic() < end
+    room.until_locked()
     second = room.forwarder()
-    lines = [second.stderr.readline() for _ in range(1)]
-    assert 'another forwarder serves this spool; waiting for it to end' in lines[0], lines
+    assert 'another forwarder serves this spool; waiting for it to end' in second.stderr.readline()
     room.server()
     program = room.program()
     program.ask('run 1000')
