@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define GONE ".gone." /* the beginning of the name of a trace that is being removed */
-#define DEPTH 2u      /* directories below the spool, as an external writer makes them */
 
 /* Removes the files of a trace, and the directory if it is empty then. */
 static void directory_remove(int parent_fd, const char *name)
@@ -55,7 +54,7 @@ static enum ctrace_status directory_look(struct ct_nats_forwarder *forward, cons
 	const struct dirent *entry;
 
 	if (directory == NULL)
-		return depth == DEPTH ? ct_nats_forward_fail(forward, CTRACE_NOT_FOUND, path,
+		return depth == CT_SPOOL_DEPTH ? ct_nats_forward_fail(forward, CTRACE_NOT_FOUND, path,
 							     strerror(errno))
 				      : CTRACE_OK;
 	while (status == CTRACE_OK && (entry = readdir(directory)) != NULL) {
@@ -87,7 +86,7 @@ enum ctrace_status ct_nats_spool_look(struct ct_nats_forwarder *forward)
 
 	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next)
 		trace->is_there = false;
-	status = directory_look(forward, forward->copy->paths[0], DEPTH);
+	status = directory_look(forward, forward->copy->paths[0], CT_SPOOL_DEPTH);
 	for (struct ct_nats_trace **at = &forward->traces; *at != NULL && status == CTRACE_OK;) {
 		struct ct_nats_trace *trace = *at;
 

@@ -41,6 +41,19 @@ static void procedure_diagnose(const struct ct_diagnostic *diagnostic, void *use
 	fputc('\n', stderr);
 }
 
+/* For the TRCOUTs that are streams. */
+static bool spool_use(struct writer *writer)
+{
+	char path[4096];
+
+	if (ct_procedure_use_spool(&writer->procedure, path) == CTRACE_OK)
+		return true;
+	fprintf(stderr, "ctrace writer: the spool ");
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, " cannot be used: %s; CTRACE_SPOOL names another\n", strerror(errno));
+	return false;
+}
+
 static bool procedure_read(struct writer *writer)
 {
 	enum ctrace_status status;
@@ -66,7 +79,7 @@ static bool procedure_read(struct writer *writer)
 	ct_buf_fini(&text);
 	if (ok && writer->mode >= 0)
 		writer->procedure.mode = (enum ct_writer_mode)writer->mode;
-	return ok;
+	return ok && spool_use(writer);
 }
 
 /* ---- messages ---- */

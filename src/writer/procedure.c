@@ -21,7 +21,8 @@
 #define EXPECTED_NUMBER "TRCOUT01 to TRCOUT16"
 #define EXPECTED_KEY "PATH=, PRIMARY= or SECONDARY="
 #define EXPECTED_SIZE "1 to 9999 and K, M or G, as in 50M"
-#define EXPECTED_PATH "an absolute path, as in /var/trace/$(NAME)"
+#define EXPECTED_PATH "an absolute path, as in /var/trace/$(NAME), or nats://HOST/STREAM"
+#define EXPECTED_ADDRESS "nats://HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE&...]"
 
 bool ct_writer_name_is_valid(const char *name, size_t size)
 {
@@ -129,10 +130,58 @@ static bool path_expand(struct parser *parser, struct ct_span value, struct ct_b
 	return at != NULL;
 }
 
+/* The servers and the name of the stream; the forwarder examines the keys. */
+static bool address_is_good(struct ct_span address)
+{
+	static const struct ctrace_property servers = { .kind = CTRACE_PROPERTY_SERVERS },
+					    stream = { .kind = CTRACE_PROPERTY_WORD };
+	const char *end = address.at + address.size;
+	const char *hosts = (const char *)memmem(address.at, address.size, "://", 3) + 3;
+	const char *slash = memchr(hosts, '/', (size_t)(end - hosts));
+	const char *question;
+	struct ct_diagnostic unused;
+
+	if (slash == NULL)
+		return false;
+	question = memchr(slash, '?', (size_t)(end - slash));
+	if (question == NULL)
+		question = end;
+	return question > slash + 1 &&
+	       ct_property_check(&servers, ct_span_of(address.at, slash), &unused) ==
+		       CT_PROPERTY_GOOD &&
+	       ct_property_check(&stream, ct_span_of(slash + 1, question), &unused) ==
+		       CT_PROPERTY_GOOD;
+}
+
+static void address_read(struct parser *parser, struct ct_span value, struct ct_trcout_spec *out)
+{
+	struct ct_buf address;
+
+	ct_buf_init(&address);
+	if (path_expand(parser, value, &address)) {
+		if (address.failed || address.size > PATH_LIMIT)
+			parser_diagnose_word(parser, value, "is too long", NULL,
+					     "at most 4000 bytes");
+		else if (!address_is_good((struct ct_span){ address.data, address.size }))
+			/* It may have a password, which is not shown. */
+			parser_diagnose_word(parser, (struct ct_span){ value.at, strcspn(value.at, ":") },
+					     "begins no address of a stream", NULL,
+					     EXPECTED_ADDRESS);
+		else
+			memcpy(out->address, ct_buf_text(&address), address.size + 1);
+	}
+	ct_buf_fini(&address);
+}
+
 static void path_read(struct parser *parser, struct ct_span value, struct ct_trcout_spec *out)
 {
 	struct ct_buf path;
 
+	if ((value.size > 7 && memcmp(value.at, "nats://", 7) == 0) ||
+	    (value.size > 6 && memcmp(value.at, "tls://", 6) == 0)) {
+		address_read(parser, value, out);
+		return;
+	}
 	if (value.size == 0 || value.at[0] != '/') {
 		parser_diagnose_word(parser, value, "is no absolute path", NULL, EXPECTED_PATH);
 		return;

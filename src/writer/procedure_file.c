@@ -11,6 +11,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "writer/writer.h"
+#include "lib/emit/spool.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,5 +65,24 @@ enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
 	if (status == CTRACE_OK && out_text->failed)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	ct_buf_fini(&text);
+	return status;
+}
+
+enum ctrace_status ct_procedure_use_spool(struct ct_procedure *procedure, char out_path[PATH_SIZE])
+{
+	char spool[CTRACE_EMITTER_PATH_SIZE] = "";
+	enum ctrace_status status = CTRACE_OK;
+
+	for (uint32_t i = 0; i < procedure->trcout_count && status == CTRACE_OK; i++) {
+		struct ct_trcout_spec *spec = &procedure->trcout[i];
+
+		if (spec->address[0] == '\0')
+			continue;
+		if (spool[0] == '\0')
+			status = ct_spool_root(spool) ? ct_spool_make(spool) : CTRACE_OS_ERROR;
+		(void)snprintf(spec->path, sizeof spec->path, "%.4000s/%s.TRCOUT%02u", spool,
+			       procedure->name, procedure->number[i]);
+	}
+	(void)snprintf(out_path, PATH_SIZE, "%s", spool);
 	return status;
 }

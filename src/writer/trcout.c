@@ -14,6 +14,7 @@
 #include "writer/ring_consumer.h"
 
 #include "lib/emit/binfile.h"
+#include "lib/emit/spool.h"
 #include "compress/compress.h"
 
 #include <dirent.h>
@@ -98,7 +99,10 @@ static void trace_remove(int parent_fd, const char *name)
 		if (strcmp(entry->d_name, "metadata") == 0 ||
 		    strcmp(entry->d_name, CT_BIN_TEMPORARY) == 0 ||
 		    strncmp(entry->d_name, "stream.", 7) == 0 ||
-		    strncmp(entry->d_name, ".stream.", 8) == 0)
+		    strncmp(entry->d_name, ".stream.", 8) == 0 ||
+		    strncmp(entry->d_name, ".forwarded.", 11) == 0 ||
+		    strcmp(entry->d_name, CT_SPOOL_ADDRESS) == 0 ||
+		    strcmp(entry->d_name, CT_SPOOL_ENDED) == 0)
 			(void)unlinkat(dirfd(directory), entry->d_name, 0);
 	(void)closedir(directory);
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
@@ -133,18 +137,6 @@ static void segment_add(struct ct_trcout *trcout, uint32_t number)
 	if (trcout->segments == CT_COUNT(trcout->segment))
 		segment_remove_oldest(trcout);
 	trcout->segment[trcout->segments++] = (struct ct_segment){ .number = number };
-}
-
-/* Makes room for the next batch.  False: there is none. */
-static bool segment_make_room(struct ct_trcout *trcout)
-{
-	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
-		return trcout->used < trcout->limit;
-	if (segment_newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS)
-		segment_add(trcout, segment_newest(trcout)->number + 1);
-	while (trcout->segments > 1 && trcout->used >= trcout->limit)
-		segment_remove_oldest(trcout);
-	return true;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -187,6 +179,48 @@ static uint64_t segment_size(int parent_fd, const char *name)
 			size += trace_size(dirfd(directory), entry->d_name);
 	(void)closedir(directory);
 	return size;
+}
+
+/* A forwarder has removed traces that were sent, and segments without one. */
+static void segments_measure(struct ct_trcout *trcout)
+{
+	uint32_t kept = 0;
+
+	trcout->used = 0;
+	for (uint32_t i = 0; i < trcout->segments; i++) {
+		struct ct_segment *segment = &trcout->segment[i];
+		char path[4200];
+
+		segment_path(trcout, segment->number, path);
+		segment->bytes = segment_size(AT_FDCWD, path);
+		if (segment->bytes == 0 && i + 1 < trcout->segments)
+			continue;
+		trcout->used += segment->bytes;
+		trcout->segment[kept++] = *segment;
+	}
+	trcout->segments = kept;
+}
+
+/* Makes room for the next batch.  False: there is none. */
+static bool segment_make_room(struct ct_trcout *trcout)
+{
+	bool is_spooled = spec_of(trcout)->address[0] != '\0';
+	bool wraps = trcout->procedure->mode == CT_WRITER_WRAP;
+
+	if (!wraps && !is_spooled)
+		return trcout->used < trcout->limit;
+	if (is_spooled &&
+	    (trcout->used >= trcout->limit || trcout->segments == CT_COUNT(trcout->segment)))
+		segments_measure(trcout);
+	if (segment_newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS) {
+		/* Only a closed segment is sent as a whole, and removed. */
+		if (!wraps && trcout->segments == CT_COUNT(trcout->segment))
+			return false;
+		segment_add(trcout, segment_newest(trcout)->number + 1);
+	}
+	while (wraps && trcout->segments > 1 && trcout->used >= trcout->limit)
+		segment_remove_oldest(trcout);
+	return wraps || trcout->used < trcout->limit;
 }
 
 static bool segment_parse_name(const char *name, uint32_t *out_number)
@@ -315,6 +349,9 @@ static enum ctrace_status output_create_directory(struct output *output,
 	ct_buf_fini(&path);
 	if (status == CTRACE_OK)
 		ct_event_names_use(output->names, (*out_directory)->schema);
+	if (status == CTRACE_OK && spec_of(output->trcout)->address[0] != '\0')
+		status = ct_spool_put_address((*out_directory)->path,
+					      spec_of(output->trcout)->address);
 	if (status == CTRACE_TIMED_OUT)
 		errno = EBUSY;
 	return status;

@@ -31,7 +31,10 @@
  * /etc/ctrace/proclib when it is not set) */
 enum ct_writer_mode { CT_WRITER_WRAP = 0, CT_WRITER_NOWRAP = 1 };
 struct ct_trcout_spec {
-	char path[4096];  /* absolute; $(NAME) and $(HOST) are expanded */
+	/* absolute; $(NAME) and $(HOST) are expanded.  Of a stream: in the spool, once
+	 * ct_procedure_use_spool() has found that */
+	char path[4096];
+	char address[4096]; /* of the stream: nats://HOST/STREAM...; "": the data set stays here */
 	uint64_t primary; /* bytes */
 	/* bytes of each of up to 15 further extents; 0: none.  Only with NOWRAP */
 	uint64_t secondary;
@@ -50,6 +53,8 @@ struct ct_procedure {
  *
  *     TRCOUT01 PATH=/var/trace/kvs1 PRIMARY=50M SECONDARY=10M
  *                                     01 to 16; sizes nnnK, nnnM, nnnG; SECONDARY may be missing
+ *     TRCOUT02 PATH=nats://host/TRACES PRIMARY=50M
+ *                                     a stream; the sizes say how much may wait for ctrace forward
  *     MODE=WRAP | MODE=NOWRAP         WRAP by default; an operator's word takes precedence
  *     COMPRESS=ZSTD | COMPRESS=NO
  *
@@ -62,6 +67,10 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
  * or its directory; OS_ERROR.  out_path: its path, or the path that was tried. */
 enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
 				     char out_path[4096]) CT_MUST_USE;
+/* Finds the spool, and sets the path of each TRCOUT that has an address.  On any status but OK
+ * out_path is the path that cannot be used, and errno is set. */
+enum ctrace_status ct_procedure_use_spool(struct ct_procedure *procedure,
+					  char out_path[4096]) CT_MUST_USE;
 /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
 bool ct_writer_name_is_valid(const char *name, size_t size);
 

@@ -74,6 +74,15 @@ class Spool(streams.Streams):
                 pass
         return found
 
+    def until_traces(self, most):
+        """Returns when so many wait in data sets in the spool."""
+        end = time.monotonic() + 3 * PATIENCE
+        while len(glob.glob(self.at('spool', '*', '*', '*', 'metadata'))) > most:
+            assert time.monotonic() < end
+
+    def program(self, threads=1, plain=True, **environment):
+        return super().program(threads, **environment) if plain else streams.Room.program(self, threads, **environment)
+
     def until_locked(self):
         """Returns when a forwarder serves the spool: another process cannot lock its file."""
         end = time.monotonic() + PATIENCE
@@ -310,6 +319,34 @@ def a_spool_without_a_forwarder_is_reported(room):
     room.stop(follower)
     program.end()
     assert text in room.tool('list', check=False).stderr, 'also when no program runs'
+
+
+def a_writers_data_set_may_be_a_stream(room):
+    room.procedure('WR1', f'TRCOUT01 PATH={room.address}?cluster=writers PRIMARY=4M\nMODE=NOWRAP\n')
+    with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = binfile\n')
+    writers = room.writer()
+    program = room.program(2, plain=False)
+    assert program.ask('on WR1') == '00 '
+    for _ in range(40):
+        program.ask('run 1000')
+        program.settle()
+    follower = room.forwarder()
+    assert 'cannot connect' in follower.stderr.readline()
+    room.server()
+    room.until_there(room.address, expect(2, 40000))
+    for _ in range(8):  # more than 4 MB: what was sent makes room
+        for _ in range(50):
+            program.ask('run 1000')
+            stats = program.settle()
+        room.until_traces(1)
+    assert stats == [880000, 880000, 0, 0], stats
+    program.end()
+    writers.send_signal(signal.SIGTERM)
+    assert writers.wait(PATIENCE) == 0
+    room.until_traces(0)
+    same(room.shown(room.address), expect(2, 440000))
+    room.stop(follower)
 
 
 def one_forwarder_serves_a_spool(room):

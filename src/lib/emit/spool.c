@@ -92,46 +92,44 @@ enum ctrace_status ct_spool_make(char path[CTRACE_EMITTER_PATH_SIZE])
 
 /* ---- what waits there ---- */
 
-static uint64_t segment_size(int parent_fd, const char *name)
+/* A directory with metadata is a trace. */
+static void directory_measure(int parent_fd, const char *name, unsigned depth,
+			      struct ct_spool_state *out)
 {
 	int fd = ct_os_high(
-		openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+		openat(parent_fd, name,
+		       O_RDONLY | O_DIRECTORY | O_CLOEXEC | (parent_fd != AT_FDCWD ? O_NOFOLLOW : 0)));
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
-	struct stat info;
-	uint64_t size = 0;
 
 	if (directory == NULL) {
 		ct_os_close(&fd);
-		return 0;
+		return;
 	}
-	while ((entry = readdir(directory)) != NULL)
-		if (fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(info.st_mode))
-			size += (uint64_t)info.st_blocks * 512;
+	while ((entry = readdir(directory)) != NULL && out->traces < CT_SPOOL_TRACES) {
+		struct stat info;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+		    fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		if (S_ISDIR(info.st_mode) && depth > 0)
+			directory_measure(dirfd(directory), entry->d_name, depth - 1, out);
+		if (!S_ISREG(info.st_mode))
+			continue;
+		out->bytes += (uint64_t)info.st_blocks * 512;
+		out->traces += strcmp(entry->d_name, "metadata") == 0;
+	}
 	(void)closedir(directory);
-	return size;
 }
 
 bool ct_spool_measure(const char *path, struct ct_spool_state *out)
 {
-	int fd = ct_os_high(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *entry;
+	struct stat info;
 
 	*out = (struct ct_spool_state){ .bytes = 0 };
-	if (directory == NULL) {
-		ct_os_close(&fd);
+	if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode) || access(path, R_OK | X_OK) != 0)
 		return false;
-	}
-	while ((entry = readdir(directory)) != NULL && out->traces < CT_SPOOL_TRACES) {
-		if (entry->d_name[0] == '.' ||
-		    (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
-			continue;
-		out->bytes += segment_size(dirfd(directory), entry->d_name);
-		out->traces++;
-	}
-	(void)closedir(directory);
+	directory_measure(AT_FDCWD, path, CT_SPOOL_DEPTH + 1, out);
 	return true;
 }
 

@@ -24,6 +24,8 @@
 #define CT_SPOOL_ADDRESS_SIZE 4096u
 #define CT_SPOOL_BOOT_SIZE 40u
 #define CT_SPOOL_PATH_SIZE 3800u /* leaves room for the names in it */
+/* directories of a writer's data set between the spool and its traces */
+#define CT_SPOOL_DEPTH 2u
 #define CT_SPOOL_TRACES 16384u   /* a spool with so many is full */
 
 /* Gives the directory that the environment and the machine name, which may be shared by users.

@@ -45,7 +45,6 @@
 #define RECOVER_NS 2000000000u    /* between two recoveries */
 #define RETRY_NS 2000000000u      /* after a failure; doubles up to: */
 #define RETRY_MAX_NS 300000000000u
-#define DEPTH 2u                  /* directories below the spool, as an external writer makes them */
 
 /* A process that does a part of the work. */
 struct worker {
@@ -323,7 +322,7 @@ static int spool_serve(struct server *server)
 		uint64_t begun = ct_clock_mono_ns();
 
 		server->has_left = false;
-		traces_look(server, server->path, DEPTH);
+		traces_look(server, server->path, CT_SPOOL_DEPTH);
 		if (server->has_left)
 			recovery_start(server);
 		wait_ms(server, LOOK_MS + (int64_t)(ct_clock_mono_ns() - begun) / 1000000 *
