@@ -35,8 +35,8 @@
 #include <unistd.h>
 
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
-#define REFUSED_MS 10000 /* for so long, a forwarder that does not follow tries again */
-#define IDLE_MS 10000 /* for so long, the connection for a spool stays open without a trace */
+#define REFUSED_MS 10000  /* for so long, a forwarder that does not follow tries again */
+#define IDLE_MS 10000     /* for so long, the connection for a spool stays open without a trace */
 #define METADATA_MAX CT_METADATA_LIMIT
 #define PATH_DEPTH 2u /* directories below a path */
 
@@ -312,9 +312,9 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
 		}
 		if (!trace->is_begun)
 			ct_nats_note_read(forward, trace);
-		trace->is_complete = forward->copy->is_spool && !trace->is_open &&
-				     ct_nats_spool_is_complete(trace, (const char *)text,
-							       (size_t)stat.st_size);
+		trace->is_complete =
+			forward->copy->is_spool && !trace->is_open &&
+			ct_nats_spool_is_complete(trace, (const char *)text, (size_t)stat.st_size);
 		status = streams_look(forward, trace);
 		if (status == CTRACE_OK)
 			status = metadata_send(forward, trace, text, (size_t)stat.st_size);
@@ -416,9 +416,8 @@ static enum ctrace_status pass(struct ct_nats_forwarder *forward, bool *out_is_s
 	forward->has_sent = forward->has_skipped = false;
 	if (forward->copy->is_spool)
 		status = ct_nats_spool_look(forward);
-	for (size_t i = 0; i < forward->copy->path_count && status == CTRACE_OK &&
-			   !forward->copy->is_spool;
-	     i++)
+	for (size_t i = 0;
+	     i < forward->copy->path_count && status == CTRACE_OK && !forward->copy->is_spool; i++)
 		status = path_look(forward, forward->copy->paths[i], PATH_DEPTH);
 	for (struct ct_nats_trace *trace = forward->traces; trace != NULL && status == CTRACE_OK;
 	     trace = trace->next)

@@ -54,9 +54,9 @@ static enum ctrace_status directory_look(struct ct_nats_forwarder *forward, cons
 	const struct dirent *entry;
 
 	if (directory == NULL)
-		return depth == CT_SPOOL_DEPTH ? ct_nats_forward_fail(forward, CTRACE_NOT_FOUND, path,
-							     strerror(errno))
-				      : CTRACE_OK;
+		return depth == CT_SPOOL_DEPTH ? ct_nats_forward_fail(forward, CTRACE_NOT_FOUND,
+								      path, strerror(errno))
+					       : CTRACE_OK;
 	while (status == CTRACE_OK && (entry = readdir(directory)) != NULL) {
 		struct stat info;
 
@@ -147,13 +147,15 @@ static bool trace_remove(const struct ct_nats_trace *trace)
 	char path[CTRACE_EMITTER_PATH_SIZE + 300], gone[CTRACE_EMITTER_PATH_SIZE + 320];
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	const char *name = strrchr(trace->path, '/');
-	int metadata, directory = open(trace->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int metadata,
+		directory = open(trace->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat info;
 	bool is_removed = false;
 
 	if (directory < 0)
 		return true;
-	metadata = openat(directory, CT_NATS_METADATA, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	metadata =
+		openat(directory, CT_NATS_METADATA, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (metadata >= 0 && fcntl(metadata, F_OFD_SETLK, &lock) == 0 &&
 	    fstat(metadata, &info) == 0 && (uint64_t)info.st_size == trace->metadata.sent &&
 	    streams_are_sent(trace, directory)) {

@@ -164,9 +164,9 @@ static void address_read(struct parser *parser, struct ct_span value, struct ct_
 					     "at most 4000 bytes");
 		else if (!address_is_good((struct ct_span){ address.data, address.size }))
 			/* It may have a password, which is not shown. */
-			parser_diagnose_word(parser, (struct ct_span){ value.at, strcspn(value.at, ":") },
-					     "begins no address of a stream", NULL,
-					     EXPECTED_ADDRESS);
+			parser_diagnose_word(
+				parser, (struct ct_span){ value.at, strcspn(value.at, ":") },
+				"begins no address of a stream", NULL, EXPECTED_ADDRESS);
 		else
 			memcpy(out->address, ct_buf_text(&address), address.size + 1);
 	}

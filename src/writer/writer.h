@@ -35,7 +35,7 @@ struct ct_trcout_spec {
 	 * ct_procedure_use_spool() has found that */
 	char path[4096];
 	char address[4096]; /* of the stream: nats://HOST/STREAM...; "": the data set stays here */
-	uint64_t primary; /* bytes */
+	uint64_t primary;   /* bytes */
 	/* bytes of each of up to 15 further extents; 0: none.  Only with NOWRAP */
 	uint64_t secondary;
 };

@@ -329,8 +329,8 @@ uint32_t ct_consumer_stuck(const struct ct_consumer *consumer);
 /* In rings that run full: counts, for a destination without progress, the events that the other
  * destinations have had as lost. */
 void ct_consumer_pass_over_stuck(struct ct_consumer *consumer);
-/* Counts events for a destination that is full as lost (`unwritten`): at once in rings whose threads
- * do not wait, in others after ctrace.block.timeout. */
+/* Counts events for a destination that is full as lost (`unwritten`): at once in rings whose
+ * threads do not wait, in others after ctrace.block.timeout. */
 void ct_consumer_pass_over_full(struct ct_consumer *consumer);
 /* The same for one ring that an external writer is to get, full or not, and for destinations that
  * have failed for long. */

@@ -305,7 +305,8 @@ static void destination_works_again(struct ct_destination *destination)
 
 void ct_destination_has_all(struct ct_destination *destination)
 {
-	/* One that is full lost those events, and works again with the next that it has room for. */
+	/* One that is full lost those events, and works again with the next that it has room for.
+	 */
 	if (destination->retry_at_ns != 0 && destination->self != NULL && !destination->is_full)
 		destination_works_again(destination);
 }

@@ -41,7 +41,8 @@ const struct ctrace_property *ct_emitter_property(const struct ctrace_emitter *e
 enum ct_property_finding { CT_PROPERTY_GOOD, CT_PROPERTY_ODD, CT_PROPERTY_WRONG };
 enum ct_property_finding ct_property_check(const struct ctrace_property *row, struct ct_span value,
 					   struct ct_diagnostic *out);
-/* "4096", "500M", "10G", in any case of letters; K to T.  Returns false for other texts, and for 0. */
+/* "4096", "500M", "10G", in any case of letters; K to T.  Returns false for other texts, and for 0.
+ */
 bool ct_size_parse(const char *text, size_t size, uint64_t *out_bytes);
 /* Called before a command sets that property: loads the modules that it needs.  Under no lock; not
  * on the thread that consumes. */

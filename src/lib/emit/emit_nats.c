@@ -21,9 +21,10 @@
 
 #define SEGMENT_MAX ((uint64_t)16 << 20)
 #define SEGMENT_MIN ((uint64_t)64 << 10)
-#define SEGMENTS 16u /* of a full spool */
-#define SEGMENT_ROOM 24576u /* bytes of a segment besides its packets: metadata, address, blocks */
-#define PACKET_ROOM 256u /* bytes of a packet besides its events */
+#define SEGMENTS 16u        /* of a full spool */
+#define SEGMENT_ROOM 24576u /* bytes of a segment besides its packets: metadata, address, blocks \
+			     */
+#define PACKET_ROOM 256u    /* bytes of a packet besides its events */
 #define BLOCK 4096u
 #define LOOK_NS 1000000000u /* between two measurements of the spool */
 #define LOOK_SHARE 50u      /* a measurement takes one part in so many of the time */
@@ -34,8 +35,8 @@ struct nats {
 	const struct ctrace_emitter_context *outer;
 	void *bin;
 	char spool[CTRACE_EMITTER_PATH_SIZE];
-	char file[CTRACE_EMITTER_PATH_SIZE];    /* FILE of BINFILE */
-	char segment_kb[24];                    /* MAXFILESIZE of BINFILE */
+	char file[CTRACE_EMITTER_PATH_SIZE]; /* FILE of BINFILE */
+	char segment_kb[24];                 /* MAXFILESIZE of BINFILE */
 	char address[CT_SPOOL_ADDRESS_SIZE];
 	char addressed[CTRACE_EMITTER_PATH_SIZE]; /* the segment that has the address */
 	uint64_t limit;                           /* ctrace.spool.size */
@@ -58,8 +59,8 @@ static const char *inner_property(const struct ctrace_emitter_context *context, 
 	static const struct {
 		const char *name, *value;
 	} preset[] = {
-		{ "GROUP", NULL },    { "LOCATION", NULL },
-		{ "MODE", "0600" },   { "MAXGENERATION", "2147483647" },
+		{ "GROUP", NULL },  { "LOCATION", NULL },
+		{ "MODE", "0600" }, { "MAXGENERATION", "2147483647" },
 		{ "RUN", NULL },
 	};
 	const struct nats *nats = nats_of(context);
@@ -162,8 +163,7 @@ static enum ctrace_status property_refused(const struct ctrace_emitter_context *
 static enum ctrace_status property_check(const struct ctrace_emitter_context *context,
 					 const char *name, const char *value)
 {
-	const struct ctrace_property *row =
-		ct_emitter_property(&ct_emit_nats, name, strlen(name));
+	const struct ctrace_property *row = ct_emitter_property(&ct_emit_nats, name, strlen(name));
 	struct ct_diagnostic wrong;
 
 	if (ct_property_check(row, (struct ct_span){ value, strlen(value) }, &wrong) !=
@@ -196,10 +196,14 @@ static enum ctrace_status address_print(struct ct_buf *out,
 	static const struct {
 		const char *name, *key;
 	} keys[] = {
-		{ "CA", "ca" },           { "CERT", "certificate" },
-		{ "CLUSTER", "cluster" }, { "CREDENTIALS", "credentials" },
-		{ "KEY", "key" },         { "MAXAGE", "maxage" },
-		{ "MAXBYTES", "maxbytes" }, { "REPLICAS", "replicas" },
+		{ "CA", "ca" },
+		{ "CERT", "certificate" },
+		{ "CLUSTER", "cluster" },
+		{ "CREDENTIALS", "credentials" },
+		{ "KEY", "key" },
+		{ "MAXAGE", "maxage" },
+		{ "MAXBYTES", "maxbytes" },
+		{ "REPLICAS", "replicas" },
 		{ "SUBJECT", "subject" },
 	};
 	const char *value = context->property(context, "URL");
@@ -380,7 +384,9 @@ static enum ctrace_status nats_set_up(struct nats *nats)
 		status = file_name(nats);
 	nats->limit = size_read(nats->outer, "SPOOLSIZE", CT_SPOOL_SIZE_DEFAULT);
 	segment = nats->limit / SEGMENTS;
-	segment = segment > SEGMENT_MAX ? SEGMENT_MAX : segment < SEGMENT_MIN ? SEGMENT_MIN : segment;
+	segment = segment > SEGMENT_MAX   ? SEGMENT_MAX
+		  : segment < SEGMENT_MIN ? SEGMENT_MIN
+					  : segment;
 	(void)snprintf(nats->segment_kb, sizeof nats->segment_kb, "%llu",
 		       (unsigned long long)(segment >> 10));
 	return status;
@@ -486,7 +492,8 @@ static const struct ctrace_property properties[] = {
 	  "A file in PEM format: the authorities that sign the servers' certificates." },
 	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
 	  "Files and directories, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
-	{ "CERT", CTRACE_PROPERTY_PATH, NULL, "A file in PEM format: the forwarder's certificate." },
+	{ "CERT", CTRACE_PROPERTY_PATH, NULL,
+	  "A file in PEM format: the forwarder's certificate." },
 	{ "CLUSTER", CTRACE_PROPERTY_WORD, NULL,
 	  "The part of the subjects that names the cluster of machines; else default." },
 	{ "COMPRESS", CTRACE_PROPERTY_COMPRESS, "no",

@@ -211,8 +211,8 @@ static enum ct_property_finding check_reader_format(struct ct_span value, struct
 
 /* ---- addresses of streams ---- */
 
-static bool number_with_unit(const char *text, size_t size, const char *units,
-			     uint64_t *out_number, char *out_unit)
+static bool number_with_unit(const char *text, size_t size, const char *units, uint64_t *out_number,
+			     char *out_unit)
 {
 	uint64_t number = 0;
 	size_t i = 0;
@@ -308,9 +308,9 @@ static enum ct_property_finding check_subject(struct ct_span value, bool has_dot
 			return finding_wrong(out, "not a name:", value, NO_WORDS, expected);
 		begins = is_dot;
 	}
-	return value.size <= ADDRESS_TEXT ? CT_PROPERTY_GOOD
-					  : finding_wrong(out, "too long:", value, NO_WORDS,
-							  "at most 255 bytes");
+	return value.size <= ADDRESS_TEXT
+		       ? CT_PROPERTY_GOOD
+		       : finding_wrong(out, "too long:", value, NO_WORDS, "at most 255 bytes");
 }
 
 static size_t scheme_size(struct ct_span text)
@@ -362,17 +362,18 @@ static enum ct_property_finding check_servers(struct ct_span value, struct ct_di
 	if (value.size == 0)
 		return CT_PROPERTY_GOOD;
 	if (scheme == 0)
-		return finding_wrong(out, "no address of servers:",
-				     (struct ct_span){ value.at, strcspn(value.at, ":@") < value.size
-									 ? strcspn(value.at, ":@")
-									 : value.size },
-				     NO_WORDS, expected);
+		return finding_wrong(
+			out, "no address of servers:",
+			(struct ct_span){ value.at, strcspn(value.at, ":@") < value.size
+							    ? strcspn(value.at, ":@")
+							    : value.size },
+			NO_WORDS, expected);
 	if (at_sign != NULL) {
 		for (const char *at = rest.at; at < at_sign; at++)
 			if ((unsigned char)*at <= ' ' || strchr("/?,", *at) != NULL)
-				return finding_wrong(out, "before the @ in URL:",
-						     (struct ct_span){ at, 1 }, NO_WORDS,
-						     "USER:PASSWORD without blanks and / ? ,");
+				return finding_wrong(
+					out, "before the @ in URL:", (struct ct_span){ at, 1 },
+					NO_WORDS, "USER:PASSWORD without blanks and / ? ,");
 		rest = ct_span_of(at_sign + 1, rest.at + rest.size);
 	}
 	if (value.size > ADDRESS_SERVERS)
@@ -380,7 +381,8 @@ static enum ct_property_finding check_servers(struct ct_span value, struct ct_di
 	for (bool is_first = true; is_first || rest.size != 0; is_first = false) {
 		const char *end = rest.at + rest.size;
 		const char *comma = rest.size != 0 ? memchr(rest.at, ',', rest.size) : NULL;
-		struct ct_span host = ct_span_trim(ct_span_of(rest.at, comma != NULL ? comma : end));
+		struct ct_span host =
+			ct_span_trim(ct_span_of(rest.at, comma != NULL ? comma : end));
 		size_t again = is_first ? 0 : scheme_size(host);
 
 		if (again != 0 && again != scheme)

@@ -96,9 +96,9 @@ enum ctrace_status ct_spool_make(char path[CTRACE_EMITTER_PATH_SIZE])
 static void directory_measure(int parent_fd, const char *name, unsigned depth,
 			      struct ct_spool_state *out)
 {
-	int fd = ct_os_high(
-		openat(parent_fd, name,
-		       O_RDONLY | O_DIRECTORY | O_CLOEXEC | (parent_fd != AT_FDCWD ? O_NOFOLLOW : 0)));
+	int fd = ct_os_high(openat(parent_fd, name,
+				   O_RDONLY | O_DIRECTORY | O_CLOEXEC |
+					   (parent_fd != AT_FDCWD ? O_NOFOLLOW : 0)));
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *entry;
 
@@ -200,7 +200,8 @@ bool ct_spool_get_address(const char *trace, char out_address[CT_SPOOL_ADDRESS_S
 	if (is_whole) {
 		(void)snprintf(out_address, CT_SPOOL_ADDRESS_SIZE, "%.*s", (int)(end - text.data),
 			       text.data);
-		(void)snprintf(out_boot, CT_SPOOL_BOOT_SIZE, "%.*s", (int)strcspn(end + 1, "\n"), end + 1);
+		(void)snprintf(out_boot, CT_SPOOL_BOOT_SIZE, "%.*s", (int)strcspn(end + 1, "\n"),
+			       end + 1);
 	}
 	ct_buf_fini(&text);
 	return is_whole;

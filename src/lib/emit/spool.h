@@ -26,7 +26,7 @@
 #define CT_SPOOL_PATH_SIZE 3800u /* leaves room for the names in it */
 /* directories of a writer's data set between the spool and its traces */
 #define CT_SPOOL_DEPTH 2u
-#define CT_SPOOL_TRACES 16384u   /* a spool with so many is full */
+#define CT_SPOOL_TRACES 16384u /* a spool with so many is full */
 
 /* Gives the directory that the environment and the machine name, which may be shared by users.
  * Returns false, with errno, when there is none; out then is the path for a message. */
@@ -40,7 +40,7 @@ bool ct_spool_is_shared(const struct stat *info);
 bool ct_spool_is_own(const struct stat *info);
 
 struct ct_spool_state {
-	uint64_t bytes; /* of blocks */
+	uint64_t bytes;  /* of blocks */
 	uint32_t traces; /* at most CT_SPOOL_TRACES are looked at */
 };
 /* Returns false when the directory cannot be read. */

@@ -39,16 +39,16 @@
 #include "operator/recovery_sweep.h"
 #include "tools/streams/stream_copy.h"
 
-#define PROCESSES 64u             /* for the addresses of one spool, or the owners of one directory */
-#define LOOK_MS 200               /* between two looks at a spool */
-#define LOOK_SHARE 9              /* a look takes a tenth of a processor at most */
-#define RECOVER_NS 2000000000u    /* between two recoveries */
-#define RETRY_NS 2000000000u      /* after a failure; doubles up to: */
+#define PROCESSES 64u          /* for the addresses of one spool, or the owners of one directory */
+#define LOOK_MS 200            /* between two looks at a spool */
+#define LOOK_SHARE 9           /* a look takes a tenth of a processor at most */
+#define RECOVER_NS 2000000000u /* between two recoveries */
+#define RETRY_NS 2000000000u   /* after a failure; doubles up to: */
 #define RETRY_MAX_NS 300000000000u
 
 /* A process that does a part of the work. */
 struct worker {
-	pid_t pid;                        /* 0: none runs */
+	pid_t pid; /* 0: none runs */
 	bool is_used;
 	char key[CT_SPOOL_ADDRESS_SIZE]; /* the address; or the name of the owner's directory */
 	uint64_t retry_at_ns, pause_ns;
@@ -60,9 +60,9 @@ struct server {
 	struct worker workers[PROCESSES];
 	pid_t recoverer; /* 0: none runs */
 	uint64_t recover_at_ns;
-	bool has_left; /* a trace is not complete, and no process has it open */
+	bool has_left;     /* a trace is not complete, and no process has it open */
 	bool is_recovered; /* a recovery has ended since there was the first such trace */
-	bool is_crowded; /* reported */
+	bool is_crowded;   /* reported */
 	sigset_t while_waiting;
 };
 
@@ -236,7 +236,8 @@ static bool trace_is_left(const char *path)
 		return false;
 	ct_buf_init(&text);
 	is_left = ct_os_read_file(name, CT_METADATA_LIMIT, &text) == CTRACE_OK &&
-		  (ct_bin_mark_find(ct_buf_text(&text), text.size, CT_BIN_MARK_CLOSED, &end) == NULL ||
+		  (ct_bin_mark_find(ct_buf_text(&text), text.size, CT_BIN_MARK_CLOSED, &end) ==
+			   NULL ||
 		   end != text.size);
 	ct_buf_fini(&text);
 	return is_left;
@@ -325,8 +326,8 @@ static int spool_serve(struct server *server)
 		traces_look(server, server->path, CT_SPOOL_DEPTH);
 		if (server->has_left)
 			recovery_start(server);
-		wait_ms(server, LOOK_MS + (int64_t)(ct_clock_mono_ns() - begun) / 1000000 *
-						  LOOK_SHARE);
+		wait_ms(server,
+			LOOK_MS + (int64_t)(ct_clock_mono_ns() - begun) / 1000000 * LOOK_SHARE);
 		workers_reap(server);
 	}
 	workers_stop(server);

@@ -213,7 +213,7 @@ static void words(void **state)
 #define KEYS \
 	"mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key"
 #define OUR_KEYS \
-	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.flight.level, " \
+	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.flight.level, " \
 	"ctrace.flight.trigger or ctrace.flight.buffer"
 #define LIST "emitter names, separated by commas or blanks, all in parentheses or none"
 #define NAME "a dotted name of 1 to 255 bytes: no blank, no empty part"
@@ -474,7 +474,7 @@ static void another_application_resets_and_stops(void **state)
 	ct_config_read("mftrace.application=(x)\nbad", 27, NULL, &deaf, NULL); /* anybody's */
 }
 
-static void encoding_is_a_property_of_three_emitters(void **state)
+static void encoding_is_a_property_of_four_emitters(void **state)
 {
 	static const char *const emitters[] = { "TEXTFILE", "BINFILE", "STDERR", "NATS" };
 	const struct ct_command all = { .verb = CT_VERB_ENCODING, .value = { "latin-1", 7 } };
@@ -489,8 +489,11 @@ static void encoding_is_a_property_of_three_emitters(void **state)
 		assert_ptr_equal(one.value.at, all.value.at);
 	}
 	assert_false(ct_config_expand(&all, CT_COUNT(emitters), &one));
+	read_text("ctrace.spool.size = 64M\nctrace.spool.size = 1P\nctrace.spool.size = 0\n", 69);
+	assert_string_equal(heard, "1:verb 6;2:21:not a size: \"1P\";3:21:not a size: \"0\";");
 	read_text("mftrace.encoding = IBM1141\nmftrace.encoding = klingon\n", 54);
-	assert_string_equal(heard, "1:verb 6;1:verb 6;1:verb 6;2:20:unknown encoding \"klingon\";");
+	assert_string_equal(
+		heard, "1:verb 6;1:verb 6;1:verb 6;1:verb 6;2:20:unknown encoding \"klingon\";");
 }
 
 #define TRIGGERED(trigger, words) ct_config_triggered(trigger, words, sizeof(words))
@@ -565,7 +568,7 @@ int test_config(void)
 		cmocka_unit_test(a_long_line_is_skipped),
 		cmocka_unit_test(an_application_is_recognised),
 		cmocka_unit_test(program_of_cobcrun_is_behind_its_options),
-		cmocka_unit_test(encoding_is_a_property_of_three_emitters),
+		cmocka_unit_test(encoding_is_a_property_of_four_emitters),
 		cmocka_unit_test(another_application_resets_and_stops),
 		cmocka_unit_test(a_property_is_checked_where_it_is_known),
 		cmocka_unit_test(a_file_that_is_not_read_has_a_reason),

@@ -39,7 +39,8 @@ static void indexes_are_fixed(void **state)
 	assert_ptr_equal(ct_emitter_at(1), &ct_emit_binfile);
 	assert_ptr_equal(ct_emitter_at(2), &ct_emit_stderr);
 	assert_ptr_equal(ct_emitter_at(3), &ct_emit_es);
-	assert_null(ct_emitter_at(4));
+	assert_ptr_equal(ct_emitter_at(4), &ct_emit_nats);
+	assert_null(ct_emitter_at(5));
 	assert_null(ct_emitter_at(CT_EMITTER_LIMIT));
 	assert_null(ct_emitter_at(UINT32_MAX));
 }
@@ -147,7 +148,7 @@ static void as_many_as_there_is_room_for(void **state)
 {
 	const char *parent = getenv("TMPDIR"), *root = getenv("CTRACE_SOURCE");
 	char directory[256], command[4096], name[32];
-	uint32_t index = 0, count = 4;
+	uint32_t index = 0, count = 5;
 
 	(void)state;
 	(void)umask(022);

@@ -105,6 +105,71 @@ static void compressions(void **state)
 	assert_string_equal(diagnostic.message, "unknown compression \"gzip\"");
 }
 
+static void sizes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} good[] = { { "1", 1 },
+		     { "500m", 500u << 20 },
+		     { "10G", (uint64_t)10 << 30 },
+		     { "64K", 65536 },
+		     { "2T", (uint64_t)2 << 40 } };
+	static const char *const wrong[] = {
+		"0", "", "K", "1P", "1 M", "-1", "99999999999999999999", "9999999999999T"
+	};
+	uint64_t bytes;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(good); i++) {
+		assert_true(ct_size_parse(good[i].text, strlen(good[i].text), &bytes));
+		assert_int_equal(bytes, good[i].bytes);
+		assert_int_equal(check(CTRACE_PROPERTY_SIZE, good[i].text), CT_PROPERTY_GOOD);
+	}
+	for (size_t i = 0; i < CT_COUNT(wrong); i++)
+		assert_false(ct_size_parse(wrong[i], strlen(wrong[i]), &bytes));
+	assert_int_equal(check(CTRACE_PROPERTY_SIZE, "1P"), CT_PROPERTY_WRONG);
+}
+
+static void parts_of_addresses(void **state)
+{
+	static const struct {
+		enum ctrace_property_kind kind;
+		const char *good[6], *wrong[8];
+	} cases[] = {
+		{ CTRACE_PROPERTY_SERVERS,
+		  { "nats://h", "tls://u:p@h1:4222,h2", "nats://[::1]:4222", "nats://a, nats://b",
+		    "" },
+		  { "h", "http://h", "nats://", "nats://h/S", "nats://h:0", "nats://h,",
+		    "nats://a b", "nats://a, tls://b" } },
+		{ CTRACE_PROPERTY_WORD,
+		  { "TRACES", "" },
+		  { "a.b", "a b", "*", ">", "a/b", "a\\b" } },
+		{ CTRACE_PROPERTY_SUBJECT,
+		  { "ctrace", "a.b.c", "" },
+		  { ".a", "a.", "a..b", "a.*", "a >" } },
+		{ CTRACE_PROPERTY_COPIES, { "1", "5", "" }, { "0", "6", "10", "x" } },
+		{ CTRACE_PROPERTY_AGE,
+		  { "90s", "30m", "12h", "7d", "5" },
+		  { "0", "d", "7w", "1 d" } },
+		{ CTRACE_PROPERTY_PATH, { "/a/b c", "" }, { "a", "./a", "/a\nb" } },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(cases); i++) {
+		for (size_t j = 0; j < CT_COUNT(cases[i].good) && cases[i].good[j] != NULL; j++)
+			assert_int_equal(check(cases[i].kind, cases[i].good[j]), CT_PROPERTY_GOOD);
+		for (size_t j = 0; j < CT_COUNT(cases[i].wrong) && cases[i].wrong[j] != NULL; j++)
+			assert_int_equal(check(cases[i].kind, cases[i].wrong[j]),
+					 CT_PROPERTY_WRONG);
+	}
+	/* no password in a message */
+	assert_int_equal(check(CTRACE_PROPERTY_SERVERS, "nats://u:secret@h x"), CT_PROPERTY_WRONG);
+	assert_null(strstr(diagnostic.message, "secret"));
+	assert_int_equal(check(CTRACE_PROPERTY_SERVERS, "u:secret@h"), CT_PROPERTY_WRONG);
+	assert_null(strstr(diagnostic.message, "secret"));
+}
+
 static void groups(void **state)
 {
 	(void)state;
@@ -202,6 +267,8 @@ int test_property_check(void)
 		cmocka_unit_test(paths),
 		cmocka_unit_test(groups),
 		cmocka_unit_test(compressions),
+		cmocka_unit_test(sizes),
+		cmocka_unit_test(parts_of_addresses),
 		cmocka_unit_test(variables),
 		cmocka_unit_test(the_emitters_know_the_same_variables),
 	};
