@@ -64,7 +64,7 @@ _ctrace_offer_names() { # components|destinations|jobs|pids
 }
 
 _ctrace_offer_emitters() { # [BEFORE-EACH]
-	_ctrace_offer "${1-}" < <({ printf '%s\n' TEXTFILE BINFILE STDERR JOURNAL OTLP ES; _ctrace_run list --names=destinations; } | sort -u)
+	_ctrace_offer "${1-}" < <({ printf '%s\n' TEXTFILE BINFILE STDERR JOURNAL OTLP NATS ES; _ctrace_run list --names=destinations; } | sort -u)
 }
 
 # The properties that the running processes have of a component or emitter; "PID JOB  OWNER  PROPERTY  VALUE" is a line of the tool.

@@ -70,7 +70,7 @@ static const struct verb verbs[] = {
 	{ "writer", "NAME", "run an external writer", cmd_writer, true, false },
 	{ "recover", "[RUN-DIRECTORY...]", "deliver events of dead processes", cmd_recover, true,
 	  false },
-	{ "forward", "PATH... ADDRESS", "copy traces into a stream", cmd_forward, true, false },
+	{ "forward", "PATH... ADDRESS", "copy traces, or a spool, into a stream", cmd_forward, true, false },
 	{ "archive", "ADDRESS DIRECTORY", "copy traces from a stream", cmd_archive, true, false },
 	{ "respond", "[ADDRESS]", "answer other machines", cmd_respond, true, false },
 	{ "config", "check [FILE]", "check a configuration file", cmd_config, false, false },

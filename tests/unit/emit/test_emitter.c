@@ -184,7 +184,7 @@ static void as_many_as_there_is_room_for(void **state)
 	/* Known ones are still found, without their file. */
 	fixture_remove_directory(directory);
 	assert_int_equal(ct_emitter_find_known("M12", 3, &index), CTRACE_OK);
-	assert_int_equal(index, 6);
+	assert_int_equal(index, 7);
 	assert_ptr_equal(found("textfile"), &ct_emit_textfile);
 }
 
