@@ -37,7 +37,7 @@ enum ctrace_property_kind {
 	CTRACE_PROPERTY_ENCODING,  /* of text items, as of mftrace.encoding */
 	CTRACE_PROPERTY_GROUP,     /* a group of the machine: a name or a number */
 	CTRACE_PROPERTY_COMPRESS,  /* zstd or no */
-	CTRACE_PROPERTY_PATH,      /* a file's absolute path, at most 255 bytes */
+	CTRACE_PROPERTY_PATH,      /* a file's absolute path */
 	CTRACE_PROPERTY_SERVERS,   /* nats://HOST[:PORT][,HOST...], or tls:// */
 	CTRACE_PROPERTY_WORD,      /* one part of a subject, or a stream's name */
 	CTRACE_PROPERTY_SUBJECT,   /* words with dots between */

@@ -178,6 +178,24 @@ static void data_sets(void **state)
 		"3:18: TRCOUT03 has no size; expected PRIMARY=50M or the like\n");
 }
 
+static void addresses(void **state)
+{
+	static const char *const wrong[] = { "nats://h", "nats://h/", "nats://h/a.b", "nats:///S",
+					     "nats://u:secret@h x/S" };
+	char text[200];
+
+	(void)state;
+	understood("TRCOUT01 PATH=nats://h1:4222,h2/$(NAME)?cluster=a PRIMARY=1M");
+	assert_string_equal(procedure.trcout[0].address, "nats://h1:4222,h2/CTW1?cluster=a");
+	assert_string_equal(procedure.trcout[0].path, "");
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+		(void)snprintf(text, sizeof text, "TRCOUT01 PATH=%s PRIMARY=1M", wrong[i]);
+		assert_int_not_equal(parse_as("ctw1", text), CTRACE_OK);
+		assert_non_null(strstr(diagnostics, "begins no address of a stream"));
+		assert_null(strstr(diagnostics, "secret"));
+	}
+}
+
 static void keywords(void **state)
 {
 	(void)state;
@@ -225,11 +243,11 @@ static void paths(void **state)
 
 	(void)state;
 	refused("TRCOUT01 PRIMARY=1M PATH=a/b",
-		"1:26: \"a/b\" is no absolute path; expected an absolute path, as in /var/trace/$(NAME)\n");
+		"1:26: \"a/b\" is no absolute path; expected an absolute path, as in /var/trace/$(NAME), or nats://HOST/STREAM\n");
 	refused("TRCOUT01 PRIMARY=1M PATH=",
-		"1:26: \"\" is no absolute path; expected an absolute path, as in /var/trace/$(NAME)\n");
+		"1:26: \"\" is no absolute path; expected an absolute path, as in /var/trace/$(NAME), or nats://HOST/STREAM\n");
 	refused("TRCOUT01 PRIMARY=1M PATH=//",
-		"1:26: \"//\" is no place for a data set; expected an absolute path, as in /var/trace/$(NAME)\n");
+		"1:26: \"//\" is no place for a data set; expected an absolute path, as in /var/trace/$(NAME), or nats://HOST/STREAM\n");
 	refused("TRCOUT01 PRIMARY=1M PATH=/a\033[2J",
 		"1:26: \"/a\\u{1B}[2J\" has a control character; expected an absolute path, as in "
 		"/var/trace/$(NAME)\n");
@@ -276,12 +294,12 @@ static void not_terminated(void **state)
 int test_procedure(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(everything),     cmocka_unit_test(least),
-		cmocka_unit_test(all_sixteen),    cmocka_unit_test(variables),
-		cmocka_unit_test(statements),     cmocka_unit_test(data_sets),
-		cmocka_unit_test(keywords),       cmocka_unit_test(sizes),
-		cmocka_unit_test(paths),          cmocka_unit_test(names),
-		cmocka_unit_test(not_terminated),
+		cmocka_unit_test(everything),  cmocka_unit_test(least),
+		cmocka_unit_test(all_sixteen), cmocka_unit_test(variables),
+		cmocka_unit_test(statements),  cmocka_unit_test(data_sets),
+		cmocka_unit_test(keywords),    cmocka_unit_test(sizes),
+		cmocka_unit_test(paths),       cmocka_unit_test(names),
+		cmocka_unit_test(addresses),   cmocka_unit_test(not_terminated),
 	};
 
 	return cmocka_run_group_tests_name("writer/procedure", tests, NULL, NULL);

@@ -130,6 +130,29 @@ static void too_large(void **state)
 	assert_int_equal(text_read.size, 7 + 65536);
 }
 
+static void streams_are_in_the_spool(void **state)
+{
+	static struct ct_procedure procedure = {
+		.name = "WR1",
+		.trcout_count = 2,
+		.number = { 1, 12 },
+		.trcout = { { .path = "/data" }, { .address = "nats://h/S" } },
+	};
+	char here[2048], spool[2100], path[4096], wanted[2200];
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof here));
+	(void)snprintf(spool, sizeof spool, "%s/spool", here);
+	assert_int_equal(setenv("CTRACE_SPOOL", spool, 1), 0);
+	assert_int_equal(ct_procedure_use_spool(&procedure, path), CTRACE_OK);
+	assert_string_equal(path, spool);
+	assert_string_equal(procedure.trcout[0].path, "/data");
+	(void)snprintf(wanted, sizeof wanted, "%s/WR1.TRCOUT12", spool);
+	assert_string_equal(procedure.trcout[1].path, wanted);
+	assert_int_equal(setenv("CTRACE_SPOOL", "relative", 1), 0);
+	assert_int_equal(ct_procedure_use_spool(&procedure, path), CTRACE_OS_ERROR);
+}
+
 int test_procedure_file(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +160,7 @@ int test_procedure_file(void)
 		cmocka_unit_test(not_there),
 		cmocka_unit_test(not_trusted),
 		cmocka_unit_test(too_large),
+		cmocka_unit_test(streams_are_in_the_spool),
 	};
 
 	return cmocka_run_group_tests_name("writer/procedure_file", tests, set_up, tear_down);
