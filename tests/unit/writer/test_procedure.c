@@ -250,10 +250,10 @@ static void paths(void **state)
 		"1:26: \"//\" is no place for a data set; expected an absolute path, as in /var/trace/$(NAME), or nats://HOST/STREAM\n");
 	refused("TRCOUT01 PRIMARY=1M PATH=/a\033[2J",
 		"1:26: \"/a\\u{1B}[2J\" has a control character; expected an absolute path, as in "
-		"/var/trace/$(NAME)\n");
+		"/var/trace/$(NAME), or nats://HOST/STREAM\n");
 	refused("TRCOUT01 PRIMARY=1M PATH=/a\177",
 		"1:26: \"/a\\u{7F}\" has a control character; expected an absolute path, as in "
-		"/var/trace/$(NAME)\n");
+		"/var/trace/$(NAME), or nats://HOST/STREAM\n");
 	memset(text + used, 'x', 3999);
 	text[used + 3999] = '\0';
 	understood(text);
