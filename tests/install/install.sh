@@ -38,7 +38,7 @@ exposure() { # UNIT TENTHS LINE...: the unit as it is installed, with the lines 
 	systemd-analyze security --offline=true --threshold="$tenths" "./$copy"
 }
 network() { # UNIT
-	case $1 in */ctrace-respond.service) echo 8 ;; */system/ctrace-forward.service) echo 14 ;; */ctrace-forward.service) echo 8 ;; *) echo 0 ;; esac
+	case $1 in */ctrace-respond.service) echo 8 ;; */system/ctrace-forward.service) echo 10 ;; */ctrace-forward.service) echo 8 ;; *) echo 0 ;; esac
 }
 if systemd-analyze security --help 2>/dev/null | grep -q -- --threshold; then
 	for unit in "$prefix"/lib/systemd/system/*.service; do
