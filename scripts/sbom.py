@@ -37,6 +37,7 @@ LIBRARIES = {
     'libtinfo': ('ncurses', 'X11-distribute-modifications-variant', 'ncurses', 'ncursesw'),
     'libexpat': ('expat', 'MIT', 'expat', 'expat'),
     'libnats': ('nats.c', 'Apache-2.0', 'NATS', 'libnats'),
+    'libmicrohttpd': ('libmicrohttpd', 'LGPL-2.1-or-later', 'GNU', 'libmicrohttpd'),
     'libssl': ('openssl', 'Apache-2.0', 'OpenSSL', 'openssl'),
     'libcrypto': ('openssl', 'Apache-2.0', 'OpenSSL', 'openssl'),
     'libprotobuf-c': ('protobuf-c', 'BSD-2-Clause', 'protobuf-c', 'libprotobuf-c'),

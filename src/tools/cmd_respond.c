@@ -6,11 +6,14 @@
  * verbs that change something come by different subjects; the servers decide who may send to
  * which, and a request that changes something is refused on the subject for displays.
  *
+ * With --metrics it also answers GET /metrics, on a thread of metrics.so.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "tools/cmd.h"
 
 #include <argp.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,7 +26,9 @@
 
 #include "base/base.h"
 #include "cli/end_signal.h"
+#include "lib/emit/emit.h"
 #include "tools/hosts/request.h"
+#include "tools/processes/metrics.h"
 #include "tools/streams/stream_copy.h"
 
 #define OUTPUT_MAX ((size_t)512 << 10) /* of each stream of a verb; the rest is left out */
@@ -32,7 +37,10 @@
 struct respond_arguments {
 	const char *address;
 	const char *host;
+	const char *metrics; /* the address to serve metrics at; NULL: none */
 };
+
+enum { OPTION_METRICS = 256 };
 
 /* What a verb prints on one stream. */
 struct output {
@@ -213,6 +221,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'n':
 		arguments->host = argument;
 		return 0;
+	case OPTION_METRICS:
+		arguments->metrics = argument != NULL ? argument : CT_METRICS_ADDRESS;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (state->arg_num != 0)
 			argp_error(state, "unexpected argument \"%s\"; one address", argument);
@@ -221,19 +232,93 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (arguments->address == NULL)
 			arguments->address = ct_os_environment("CTRACE_NATS");
-		if (arguments->address == NULL)
+		if (arguments->address == NULL && arguments->metrics == NULL)
 			argp_error(state,
-				   "expected an address, nats://HOST[:PORT], or CTRACE_NATS");
+				   "expected an address, nats://HOST[:PORT], or CTRACE_NATS, or "
+				   "--metrics");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
+static char *metrics_make(void *user, size_t *out_size)
+{
+	return ct_metrics_text(user, out_size);
+}
+
+/* NULL, when that fails; it is reported. */
+static const struct ct_metrics_module *metrics_module(void)
+{
+	void *handle = ct_module_open("metrics");
+	const struct ct_metrics_module *module =
+		handle != NULL ? dlsym(handle, CT_METRICS_SYMBOL) : NULL;
+
+	if (module != NULL && module->size == sizeof *module)
+		return module;
+	fputs("ctrace respond: --metrics needs the module metrics.so of this version, which is not "
+	      "installed (package ctrace-module-metrics)\n",
+	      stderr);
+	return NULL;
+}
+
+/* Serves requests of other machines.  Returns the verb's exit status. */
+static int machines_serve(struct respond_arguments *arguments, const sigset_t *while_waiting)
+{
+	struct ct_nats_responder responder = { .address = arguments->address,
+					       .host = arguments->host,
+					       .serve = request_serve,
+					       .goes_on = respond_goes_on,
+					       .ready = respond_is_ready,
+					       .user = arguments };
+	const struct ct_nats_module *module = stream_module("ctrace respond");
+
+	if (module == NULL)
+		return CMD_UNWRITTEN;
+	(void)sigprocmask(SIG_SETMASK, while_waiting, NULL);
+	return stream_end("ctrace respond", responder.error, module->respond(&responder));
+}
+
+/* Serves metrics, and requests if there is an address of servers for them. */
+static int metrics_serve(struct respond_arguments *arguments, const sigset_t *while_waiting)
+{
+	const struct ct_metrics_module *module = metrics_module();
+	struct ct_metrics metrics = { .series = NULL };
+	struct ct_metrics_server server = { .address = arguments->metrics,
+					    .text = metrics_make,
+					    .user = &metrics };
+	enum ctrace_status status;
+	int result = CMD_DONE;
+
+	if (module == NULL)
+		return CMD_UNWRITTEN;
+	/* Both signals are blocked now, and so for the server's thread. */
+	status = module->start(&server);
+	if (status != CTRACE_OK) {
+		(void)stream_end("ctrace respond", server.error, status);
+		return CMD_UNWRITTEN;
+	}
+	fprintf(stderr, "ctrace respond: metrics at http://%s/metrics\n", server.shown);
+	if (arguments->address != NULL) {
+		result = machines_serve(arguments, while_waiting);
+	} else {
+		(void)sd_notify(0, "READY=1");
+		while (ct_end_wanted == 0)
+			(void)sigsuspend(while_waiting);
+	}
+	module->stop(&server);
+	ct_metrics_fini(&metrics);
+	return result;
+}
+
 int cmd_respond(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "name", 'n', "HOST", 0, "answer to this name; else that of the machine", 0 },
+		{ "metrics", OPTION_METRICS, "ADDRESS:PORT", OPTION_ARG_OPTIONAL,
+		  "serve metrics for Prometheus, at " CT_METRICS_ADDRESS
+		  " unless an address is given; no servers are needed for that",
+		  0 },
 		{ 0 },
 	};
 	static const struct argp argp = {
@@ -244,22 +329,12 @@ int cmd_respond(int argc, char **argv)
 	};
 	char name[256] = "";
 	struct respond_arguments arguments = { .host = name };
-	struct ct_nats_responder responder = { .serve = request_serve,
-					       .goes_on = respond_goes_on,
-					       .ready = respond_is_ready,
-					       .user = &arguments };
-	const struct ct_nats_module *module;
 	sigset_t while_waiting;
 
 	(void)gethostname(name, sizeof name - 1);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	module = stream_module("ctrace respond");
-	if (module == NULL)
-		return CMD_UNWRITTEN;
 	ct_end_catch(&while_waiting);
-	(void)sigprocmask(SIG_SETMASK, &while_waiting, NULL);
-	responder.address = arguments.address;
-	responder.host = arguments.host;
-	return stream_end("ctrace respond", responder.error, module->respond(&responder));
+	return arguments.metrics != NULL ? metrics_serve(&arguments, &while_waiting)
+					 : machines_serve(&arguments, &while_waiting);
 }

@@ -65,7 +65,8 @@ struct stats {
 };
 
 /* ---- stats_gather.c */
-/* Reports what cannot be read on stderr.  ct_stats_fini() is needed in any case. */
+/* Reports what cannot be read on stderr, unless the target has no verb.  ct_stats_fini() is needed
+ * in any case. */
 void ct_stats_gather(struct stats *stats, const struct target *target);
 void ct_stats_fini(struct stats *stats);
 /* Finds the same process, or component of it, in an earlier collection; NULL when it was not

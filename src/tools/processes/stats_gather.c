@@ -129,12 +129,14 @@ static bool process_is_wanted(const struct ct_peer_filter *filter,
 			     strnlen(head->jobname, sizeof(head->jobname)));
 }
 
-static void process_diagnose(struct stats *stats, const struct ct_directory_entry *entry,
-			     enum ctrace_status status)
+static void process_diagnose(struct stats *stats, const struct target *target,
+			     const struct ct_directory_entry *entry, enum ctrace_status status)
 {
 	char why[CT_DIRECTORY_WHY_SIZE];
 
 	stats->has_failed = true;
+	if (target->verb == NULL)
+		return;
 	fputs("ctrace stats: ", stderr);
 	ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
 	fprintf(stderr, "/%s: %s\n", entry->name,
@@ -170,7 +172,7 @@ static void process_see(const struct ct_directory_entry *entry, void *user)
 		ct_session_close(&list.session, false);
 	}
 	if (status != CTRACE_OK)
-		process_diagnose(search->stats, entry, status);
+		process_diagnose(search->stats, search->target, entry, status);
 }
 
 static void run_directory_see(const char *path, void *user)

@@ -1,0 +1,200 @@
+/*
+ * metrics_http.c - metrics.so: answers GET /metrics, by libmicrohttpd.
+ *
+ * One thread of libmicrohttpd serves all connections, so two requests never read the processes at
+ * once.  Connections are few, and are closed when they are idle.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/processes/metrics.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECTIONS 32u
+#define IDLE_SECONDS 10u
+#define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+static enum MHD_Result text_answer(struct MHD_Connection *connection, unsigned code,
+				   const char *text)
+{
+	/* libmicrohttpd does not write to a buffer that is MHD_RESPMEM_PERSISTENT. */
+	struct MHD_Response *response = MHD_create_response_from_buffer(
+		strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_PERSISTENT);
+	enum MHD_Result result;
+
+	if (response == NULL)
+		return MHD_NO;
+	if (code == MHD_HTTP_METHOD_NOT_ALLOWED)
+		(void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+				      "text/plain; charset=utf-8");
+	result = MHD_queue_response(connection, code, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result metrics_answer(struct MHD_Connection *connection,
+				      const struct ct_metrics_server *server)
+{
+	size_t size = 0;
+	char *text = server->text(server->user, &size);
+	struct MHD_Response *response;
+	enum MHD_Result result;
+
+	if (text == NULL)
+		return text_answer(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
+				   "not enough memory\n");
+	response = MHD_create_response_from_buffer(size, text, MHD_RESPMEM_MUST_FREE);
+	if (response == NULL)
+		return MHD_NO; /* the text is freed */
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, CONTENT_TYPE);
+	result = MHD_queue_response(connection, MHD_HTTP_OK, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+/* Called first when the headers are there, and then for the body, which is not read. */
+static enum MHD_Result request_serve(void *user, struct MHD_Connection *connection, const char *url,
+				     const char *method, const char *version, const char *data,
+				     size_t *data_size, void **state)
+{
+	static char seen;
+
+	(void)version;
+	(void)data;
+	if (*state == NULL) {
+		*state = &seen;
+		return MHD_YES;
+	}
+	if (*data_size != 0) {
+		*data_size = 0;
+		return MHD_YES;
+	}
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return text_answer(connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+				   "expected GET /metrics\n");
+	if (strcmp(url, "/metrics") != 0)
+		return text_answer(connection, MHD_HTTP_NOT_FOUND, "the metrics are at /metrics\n");
+	return metrics_answer(connection, user);
+}
+
+/* Splits HOST:PORT, [HOST]:PORT or PORT. */
+static bool address_split(const char *address, char host[96], char port[8])
+{
+	const char *colon = strrchr(address, ':');
+	const char *begin = address, *end = colon != NULL ? colon : address;
+	const char *number = colon != NULL ? colon + 1 : address;
+
+	if (end > begin + 1 && *begin == '[' && end[-1] == ']') {
+		begin++;
+		end--;
+	} else if (memchr(begin, ':', (size_t)(end - begin)) != NULL) {
+		return false; /* an address of IPv6 without brackets */
+	}
+	if ((size_t)(end - begin) >= 96 || number[0] == '\0' || strlen(number) > 5 ||
+	    strspn(number, "0123456789") != strlen(number) || atoi(number) > UINT16_MAX ||
+	    (colon != NULL && end == begin))
+		return false;
+	(void)snprintf(host, 96, "%.*s", (int)(end - begin), begin);
+	(void)snprintf(port, 8, "%s", number);
+	return true;
+}
+
+static int socket_listen(const struct addrinfo *info)
+{
+	static const int on = 1;
+	int fd = socket(info->ai_family, info->ai_socktype | SOCK_CLOEXEC, info->ai_protocol);
+
+	if (fd < 0)
+		return -1;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (bind(fd, info->ai_addr, info->ai_addrlen) != 0 || listen(fd, (int)CONNECTIONS) != 0) {
+		int error = errno;
+
+		(void)close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+static void address_show(struct ct_metrics_server *server)
+{
+	struct sockaddr_storage storage;
+	struct sockaddr *name = (struct sockaddr *)(void *)&storage;
+	socklen_t size = sizeof storage;
+	char host[80], port[8];
+
+	if (getsockname(server->fd, name, &size) == 0 &&
+	    getnameinfo(name, size, host, sizeof host, port, sizeof port,
+			NI_NUMERICHOST | NI_NUMERICSERV) == 0)
+		(void)snprintf(server->shown, sizeof server->shown,
+			       storage.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static enum ctrace_status metrics_listen(struct ct_metrics_server *server)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
+					.ai_flags = AI_PASSIVE | AI_NUMERICSERV };
+	struct addrinfo *found = NULL;
+	char host[96], port[8];
+	int got;
+
+	if (!address_split(server->address, host, port)) {
+		(void)snprintf(server->error, CT_METRICS_ERROR_SIZE,
+			       "\"%.100s\" is no address for metrics; expected HOST:PORT, "
+			       "[HOST]:PORT or PORT",
+			       server->address);
+		return CTRACE_SYNTAX_ERROR;
+	}
+	got = getaddrinfo(host[0] != '\0' ? host : "127.0.0.1", port, &hints, &found);
+	if (got == 0) {
+		server->fd = socket_listen(found);
+		freeaddrinfo(found);
+	}
+	if (server->fd >= 0)
+		return CTRACE_OK;
+	(void)snprintf(server->error, CT_METRICS_ERROR_SIZE, "cannot listen at %.100s: %.100s",
+		       server->address, got != 0 ? gai_strerror(got) : strerror(errno));
+	return CTRACE_OUTPUT_ERROR;
+}
+
+static enum ctrace_status metrics_start(struct ct_metrics_server *server)
+{
+	enum ctrace_status status;
+
+	server->fd = -1;
+	status = metrics_listen(server);
+	if (status != CTRACE_OK)
+		return status;
+	address_show(server);
+	server->daemon = MHD_start_daemon(
+		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, request_serve,
+		server, MHD_OPTION_LISTEN_SOCKET, server->fd, MHD_OPTION_CONNECTION_LIMIT,
+		CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
+	if (server->daemon != NULL)
+		return CTRACE_OK;
+	(void)close(server->fd);
+	(void)snprintf(server->error, CT_METRICS_ERROR_SIZE,
+		       "cannot serve metrics at %.100s: %.100s", server->address, strerror(errno));
+	return CTRACE_OUTPUT_ERROR;
+}
+
+/* The daemon closes the socket. */
+static void metrics_stop(struct ct_metrics_server *server)
+{
+	MHD_stop_daemon(server->daemon);
+}
+
+__attribute__((visibility("default"))) const struct ct_metrics_module ct_metrics_module = {
+	.size = sizeof(struct ct_metrics_module),
+	.start = metrics_start,
+	.stop = metrics_stop,
+};
