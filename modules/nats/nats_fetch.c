@@ -28,6 +28,9 @@
 
 #define NEXT_MS 200 /* for a message */
 #define FILES_OPEN 64u
+/* What has come is handed over at the latest after so many bytes or so much time. */
+#define TAKE_BYTES (UINT64_C(16) << 20)
+#define TAKE_MS 300
 /* A message is younger than its events by the server's clock, unless that is behind by more. */
 #define AHEAD_NS UINT64_C(60000000000)
 
@@ -36,8 +39,10 @@ struct file {
 	char name[64];
 	int fd; /* -1: not open now */
 	uint64_t used;
-	uint64_t base; /* offset of the first byte of the copy */
-	uint64_t end;  /* offset behind the last one */
+	uint64_t base;       /* offset of the first byte of the copy */
+	uint64_t end;        /* offset behind the last one */
+	uint64_t packet_end; /* offset behind the last packet, of which a part may not be there */
+	bool is_taken;       /* a part of it was handed over and removed */
 	uint64_t restarts;
 	bool is_begun;
 	bool is_whole;    /* a compressed file: the copy has all of it */
@@ -51,7 +56,8 @@ struct trace {
 	char *path;
 	struct file *files;
 	bool has_metadata;
-	char *parts; /* of metadata that are not complete */
+	bool is_hidden; /* it has nothing new: its metadata have another name */
+	char *parts;    /* of metadata that are not complete */
 	uint64_t parts_size, parts_got;
 };
 
@@ -62,6 +68,10 @@ struct fetch {
 	struct trace *traces;
 	uint64_t uses;
 	uint32_t open_count;
+	/* of what was not handed over */
+	uint64_t new_bytes;
+	int64_t new_since_ms;
+	bool is_repeated;
 };
 
 static enum ctrace_status fetch_fail(struct fetch *fetch, enum ctrace_status status,
@@ -294,7 +304,21 @@ static enum ctrace_status metadata_put(struct fetch *fetch, struct trace *trace,
 	if (status == CTRACE_OK && rename(new_path, path) != 0)
 		status = fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
 	trace->has_metadata = trace->has_metadata || status == CTRACE_OK;
+	trace->is_hidden = trace->is_hidden && status != CTRACE_OK;
 	return status;
+}
+
+/* While a trace has nothing new, readers do not find it. */
+static void metadata_hide(struct trace *trace, bool hides)
+{
+	char path[4200], hidden[4200];
+
+	if (trace->is_hidden == hides)
+		return;
+	(void)snprintf(path, sizeof path, "%s/" CT_NATS_METADATA, trace->path);
+	(void)snprintf(hidden, sizeof hidden, "%s/." CT_NATS_METADATA, trace->path);
+	trace->is_hidden =
+		rename(hides ? path : hidden, hides ? hidden : path) == 0 ? hides : !hides;
 }
 
 static enum ctrace_status metadata_take(struct fetch *fetch, struct trace *trace, natsMsg *message)
@@ -375,6 +399,7 @@ static enum ctrace_status packed_take(struct fetch *fetch, struct trace *trace, 
 		return CTRACE_OK;
 	packed->is_whole = true;
 	file = file_unpacked(trace, packed);
+	fetch->is_repeated |= file != NULL && file->is_taken;
 	if (file == NULL) {
 		char name[sizeof file->name];
 
@@ -389,12 +414,55 @@ static enum ctrace_status packed_take(struct fetch *fetch, struct trace *trace, 
 	return CTRACE_OK;
 }
 
+/* Where the last packet of a file ends, now that these bytes have come. */
+static uint64_t packet_end(const struct file *file, const char *bytes, size_t size, uint64_t offset,
+			   uint64_t total, bool begins)
+{
+	uint64_t end = file->packet_end;
+	struct ct_packet_head head;
+	size_t at = 0;
+
+	if (name_is_packed(file->name))
+		return total;
+	if (!begins)
+		return end > offset + size ? end : offset + size;
+	while (at < size &&
+	       ct_packet_decode_head((const unsigned char *)bytes + at, size - at, &head) ==
+		       CTRACE_OK &&
+	       head.packet_bits / 8 > 0) {
+		uint64_t packet = head.packet_bits / 8;
+
+		if (packet > size - at)
+			return offset + at + packet;
+		at += (size_t)packet;
+	}
+	return offset + size;
+}
+
+/* How much of the message was handed over before: whole packets. */
+static size_t bytes_taken(const struct file *file, const char *bytes, size_t size, uint64_t offset)
+{
+	struct ct_packet_head head;
+	size_t at = 0;
+
+	if (!file->is_taken || name_is_packed(file->name))
+		return 0;
+	while (at < size &&
+	       ct_packet_decode_head((const unsigned char *)bytes + at, size - at, &head) ==
+		       CTRACE_OK &&
+	       head.packet_bits / 8 > 0 && head.packet_bits / 8 <= size - at &&
+	       offset + at + head.packet_bits / 8 <= file->base)
+		at += (size_t)(head.packet_bits / 8);
+	return at;
+}
+
 static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, const char *name,
 				     natsMsg *message)
 {
 	uint64_t offset = header_number(message, CT_NATS_OFFSET);
 	uint64_t restarts = header_number(message, CT_NATS_RESTART);
-	size_t size = (size_t)natsMsg_GetDataLength(message);
+	const char *bytes = natsMsg_GetData(message);
+	size_t size = (size_t)natsMsg_GetDataLength(message), taken;
 	bool begins = header_is_there(message, CT_NATS_BEGINS), is_anew;
 	struct file *file = file_find(trace, name);
 	enum ctrace_status status;
@@ -403,6 +471,15 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (file->is_replaced)
 		return CTRACE_OK;
+	if (file->is_taken && begins && offset < file->base) {
+		fetch->is_repeated |= restarts > file->restarts;
+		taken = bytes_taken(file, bytes, size, offset);
+		if (taken == size)
+			return CTRACE_OK;
+		bytes += taken;
+		size -= taken;
+		offset += taken;
+	}
 	is_anew = !file->is_begun || restarts > file->restarts;
 	/* Without its beginning, a packet cannot be read.  Older bytes of the file are elsewhere.
 	 */
@@ -429,8 +506,13 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 	}
 	if (offset + size > file->end)
 		file->end = offset + size;
-	status = bytes_write(fetch, trace, file->fd, natsMsg_GetData(message), size,
-			     offset - file->base);
+	file->packet_end =
+		packet_end(file, bytes, size, offset, header_number(message, CT_NATS_SIZE), begins);
+	status = bytes_write(fetch, trace, file->fd, bytes, size, offset - file->base);
+	metadata_hide(trace, false);
+	if (fetch->new_bytes == 0)
+		fetch->new_since_ms = nats_Now();
+	fetch->new_bytes += size;
 	if (status != CTRACE_OK || !name_is_packed(name))
 		return status;
 	return packed_take(fetch, trace, file, header_number(message, CT_NATS_SIZE));
@@ -497,6 +579,62 @@ static enum ctrace_status silence_fail(struct fetch *fetch)
 			  last != NULL && last[0] != '\0' ? last : "no message came in 10 seconds");
 }
 
+static enum ctrace_status mark_remove(struct fetch *fetch, struct trace *trace);
+
+/* Has a file a part of a packet only, or of a compressed file? */
+static bool files_are_partial(const struct fetch *fetch)
+{
+	for (const struct trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+		for (const struct file *file = trace->files; file != NULL; file = file->next)
+			if (file->is_begun && !file->is_replaced && file->end < file->packet_end)
+				return true;
+	return false;
+}
+
+static void trace_empty(struct fetch *fetch, struct trace *trace)
+{
+	for (struct file *file = trace->files; file != NULL; file = file->next) {
+		bool is_replaced = file->is_replaced;
+
+		if (!file->is_begun || is_replaced)
+			continue;
+		file_remove(fetch, trace, file);
+		file->is_replaced = name_is_packed(file->name);
+		file->base = file->end;
+		file->is_taken = true;
+	}
+	metadata_hide(trace, true);
+}
+
+/* Hands over what has come, and removes it. */
+static enum ctrace_status parts_take(struct fetch *fetch)
+{
+	enum ctrace_status status = metadata_fetch(fetch);
+
+	if (fetch->new_bytes == 0 || files_are_partial(fetch))
+		return status;
+	for (struct trace *trace = fetch->traces; trace != NULL && status == CTRACE_OK;
+	     trace = trace->next)
+		if (trace->has_metadata && !trace->is_hidden)
+			status = mark_remove(fetch, trace);
+	if (status != CTRACE_OK)
+		return status;
+	fetch->copy->take(fetch->is_repeated, fetch->copy->user);
+	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+		if (trace->has_metadata && !trace->is_hidden)
+			trace_empty(fetch, trace);
+	fetch->new_bytes = 0;
+	fetch->is_repeated = false;
+	return CTRACE_OK;
+}
+
+static bool parts_are_due(const struct fetch *fetch)
+{
+	return fetch->copy->take != NULL &&
+	       (fetch->new_bytes >= TAKE_BYTES ||
+		(fetch->new_bytes > 0 && nats_Now() - fetch->new_since_ms >= TAKE_MS));
+}
+
 static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *subscription)
 {
 	struct ct_nats_copy *copy = fetch->copy;
@@ -532,9 +670,14 @@ static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *s
 		}
 		if (pending == 0 && !copy->follows)
 			break;
-		if (pending == 0 && status == CTRACE_OK)
+		if (status == CTRACE_OK && copy->take != NULL &&
+		    (pending == 0 || parts_are_due(fetch)))
+			status = parts_take(fetch);
+		else if (pending == 0 && status == CTRACE_OK)
 			status = metadata_fetch(fetch);
 	}
+	if (status == CTRACE_OK && copy->take != NULL)
+		status = parts_take(fetch);
 	return status == CTRACE_OK ? metadata_fetch(fetch) : status;
 }
 
@@ -561,6 +704,8 @@ static enum ctrace_status stream_fetch(struct fetch *fetch)
 		options.Config.DeliverPolicy = js_DeliverByStartTime;
 		options.Config.OptStartTime = (int64_t)(fetch->copy->since_ns - AHEAD_NS);
 	}
+	if (fetch->copy->is_from_now)
+		options.Config.DeliverPolicy = js_DeliverNew;
 	got = js_SubscribeSync(&subscription, fetch->link.context, subject, NULL, &options, NULL);
 	if (got != NATS_OK)
 		return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, address->stream,

@@ -108,10 +108,12 @@ const struct ct_source_process *ct_reader_source_process(const struct ct_reader 
  * filter accepts; NULL: no other.  It comes before that event, and is valid until the next call.
  * Only with has_inferred. */
 const struct ct_read_event *ct_reader_take_inferred(struct ct_reader *reader);
-/* Completes a live event (ct_live_next()): catalogue, pairing and filter.  Returns NULL when
- * the filter drops it. source_process->index identifies the process. */
+/* Completes an event that the caller has read, as a live one (ct_live_next()): catalogue, pairing
+ * and filter.  names: those that the trace itself gives, or NULL.  Returns NULL when the filter
+ * drops it.  source_process->index identifies the process. */
 const struct ct_read_event *ct_reader_take(struct ct_reader *reader,
 					   const struct ctrace_event *traced,
+					   const struct ct_event_names *names,
 					   const struct ct_source_process *source_process);
 
 /* ---- recognize.c: describes a path that is no trace: "a text file, no trace", or why it cannot be

@@ -342,12 +342,14 @@ const struct ct_read_event *ct_reader_take_inferred(struct ct_reader *reader)
 
 const struct ct_read_event *ct_reader_take(struct ct_reader *reader,
 					   const struct ctrace_event *traced,
+					   const struct ct_event_names *names,
 					   const struct ct_source_process *source_process)
 {
 	struct ct_read_event *event = &reader->live;
 
 	*event = (struct ct_read_event){ .traced = *traced,
 					 .source_process = source_process,
+					 .names = names,
 					 .duration_ns = CT_NO_DURATION };
 	event->sequence = ++reader->sources.totals.events;
 	if (ct_sources_class(&reader->sources, event) == CT_FILTER_RESULT_NEVER)

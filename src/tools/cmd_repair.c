@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "read/repair/repair.h"
+#include "tools/streams/stream_copy.h"
 
 /* A file of nothing but damage must not fill the terminal. */
 #define REPORT_LIMIT 10u
@@ -273,6 +274,12 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 	case ARGP_KEY_ARGS:
 		run->paths = state->argv + state->next;
 		run->path_count = state->argc - state->next;
+		for (int i = 0; i < run->path_count; i++)
+			if (stream_is_address(run->paths[i]))
+				argp_error(
+					state,
+					"a stream cannot be repaired; copy it with ctrace archive, and "
+					"name the traces of the copy");
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(state, "name the traces");

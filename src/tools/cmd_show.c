@@ -21,6 +21,7 @@
 #include "cli/pager.h"
 #include "print/json_text.h"
 #include "tools/processes/thread_files.h"
+#include "tools/streams/stream_copy.h"
 
 enum {
 	OPTION_BEFORE = 0x1200,
@@ -606,8 +607,8 @@ static int show_run(struct show *show)
 	return is_written && !show->is_unwritten ? result : CMD_UNWRITTEN;
 }
 
-/* Runs ctrace tail with the shared options, which it parses again.  Only processes can be
- * followed. */
+/* Runs ctrace tail with the shared options, which it parses again.  Only processes and streams can
+ * be followed. */
 static int show_follow(struct show *show, int argc, char **argv)
 {
 	static char name[] = "ctrace tail";
@@ -617,12 +618,14 @@ static int show_follow(struct show *show, int argc, char **argv)
 	for (size_t i = 0; i < show->reading.path_count; i++) {
 		const char *path = show->reading.paths[i];
 
+		if (show->reading.path_count == 1 && stream_is_address(path))
+			continue;
 		if (show->reading.path_count == 1 && ct_tool_is_number(path) &&
 		    asprintf(&pid, "--pid=%s", path) >= 0)
 			continue;
 		fputs("ctrace show: ", stderr);
 		ct_tool_print(stderr, path, strlen(path));
-		fputs(": -f follows processes, not files: one by its number, or all without any\n",
+		fputs(": -f follows processes, not files: a process by its number, a stream by its address, or all processes without any\n",
 		      stderr);
 		reading_close(&show->reading);
 		return CMD_USAGE;

@@ -2,8 +2,9 @@
  * cmd_tail.c - ctrace tail: prints events as they are traced.
  *
  * Reads the rings of all processes, often while events come and seldom while none do; the processes
- * neither help nor notice.  Events go to stdout and are flushed at once; events that could not be
- * shown are reported on stderr.
+ * neither help nor notice.  With the address of a stream it reads what comes there, part by part.
+ * Events go to stdout and are flushed at once; events that could not be shown are reported on
+ * stderr.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -21,10 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/hash_table.h"
 #include "operator/recovery_sweep.h"
 #include "cli/end_signal.h"
 #include "tools/traces/line_options.h"
 #include "cli/line_store.h"
+#include "tools/streams/stream_copy.h"
 #include "lib/control/control.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -41,12 +44,23 @@
 
 enum { OPTION_LIMIT = 256, OPTION_FOR, OPTION_FROM_START, OPTION_ENDS };
 
+struct tail_thread {
+	uint32_t process;
+	uint64_t thread;
+	uint64_t time_ns;
+};
+
 struct tail {
 	struct reading reading;
 	struct line_options lines;
 	uint32_t pid;        /* 0: any */
 	uint32_t asid;       /* 0: any */
 	const char *jobname; /* glob; NULL: any */
+	const char *address; /* of a stream; NULL: processes */
+	/* of a stream: when each thread traced its latest event */
+	struct tail_thread *threads;
+	struct ct_hash_table thread_table;
+	uint64_t end_ns; /* monotonic; UINT64_MAX: never */
 	bool from_start;
 	uint64_t last; /* events to begin with */
 	bool has_expression;
@@ -153,7 +167,7 @@ static const struct ct_read_event *event_event(struct tail *tail, const struct c
 		.pid = who->pid,
 		.asid = who->asid,
 	};
-	return ct_reader_take(tail->reading.reader, traced, &tail->source_process);
+	return ct_reader_take(tail->reading.reader, traced, NULL, &tail->source_process);
 }
 
 static void event_print(struct tail *tail, const struct ct_read_event *event)
@@ -170,23 +184,27 @@ static void event_print(struct tail *tail, const struct ct_read_event *event)
 		(void)print_line(tail->line.data, tail->line.size, tail);
 }
 
+/* Prints an event that the filter accepts or NULL, after the inferred ends before it. */
+static void event_end(struct tail *tail, const struct ct_read_event *event)
+{
+	const struct ct_read_event *end;
+
+	/* Only events of its own thread end a span, so source_process is that of its beginning. */
+	while (tail->reading.has_inferred &&
+	       (end = ct_reader_take_inferred(tail->reading.reader)) != NULL)
+		event_print(tail, end);
+	if (event != NULL)
+		event_print(tail, event);
+}
+
 /* Prints the events that have waited long enough, or all. */
 static void tail_take_events(struct tail *tail, bool all)
 {
 	const struct ct_live_who *who;
 	struct ctrace_event traced;
 
-	while (!tail_has_enough(tail) && ct_live_next(tail->live, all, &traced, &who)) {
-		const struct ct_read_event *event = event_event(tail, &traced, who), *end;
-
-		/* Only events of its own thread end a span, so source_process is that of its
-		 * beginning. */
-		while (tail->reading.has_inferred &&
-		       (end = ct_reader_take_inferred(tail->reading.reader)) != NULL)
-			event_print(tail, end);
-		if (event != NULL)
-			event_print(tail, event);
-	}
+	while (!tail_has_enough(tail) && ct_live_next(tail->live, all, &traced, &who))
+		event_end(tail, event_event(tail, &traced, who));
 	output_write(tail);
 }
 
@@ -303,6 +321,114 @@ static void tail_follow(struct tail *tail)
 	report_missed(tail, true);
 }
 
+/* -----------------------------------------------------------------------------------------------
+ * A stream
+ */
+
+static bool thread_is(const void *items, uint32_t number, const void *key)
+{
+	const struct tail_thread *thread = (const struct tail_thread *)items + number;
+	const struct tail_thread *wanted = key;
+
+	return thread->process == wanted->process && thread->thread == wanted->thread;
+}
+
+/* Notes the time of the event.  Returns false when it is of a part that may have been shown, and
+ * not later than its thread's latest event. */
+static bool thread_note(struct tail *tail, uint32_t process, const struct ctrace_event *traced,
+			bool is_repeated)
+{
+	struct tail_thread key = { .process = process, .thread = traced->tid };
+	uint32_t hash = ct_name_hash((const char *)&key.thread, sizeof key.thread) ^ process;
+	uint32_t at = ct_hash_table_find(&tail->thread_table, hash, thread_is, tail->threads, &key);
+	struct tail_thread *threads;
+
+	if (at == CT_HASH_TABLE_NONE) {
+		threads = ct_hash_table_reserve_items(&tail->thread_table, tail->threads,
+						      sizeof *threads);
+		if (threads == NULL)
+			return true;
+		tail->threads = threads;
+		at = tail->thread_table.count;
+		threads[at] = key;
+		ct_hash_table_add(&tail->thread_table, hash, at);
+	}
+	if (is_repeated && traced->time_ns <= tail->threads[at].time_ns)
+		return false;
+	if (traced->time_ns > tail->threads[at].time_ns)
+		tail->threads[at].time_ns = traced->time_ns;
+	return true;
+}
+
+static void stream_event_take(struct tail *tail, const struct ct_read_event *read, bool is_repeated)
+{
+	const struct ct_source_process *process = read->source_process;
+
+	if ((tail->pid != 0 && tail->pid != process->pid) ||
+	    (tail->asid != 0 && tail->asid != process->asid) ||
+	    (tail->jobname != NULL && !ct_glob_match(tail->jobname, strlen(tail->jobname),
+						     process->jobname, strlen(process->jobname))))
+		return;
+	tail->source_process = *process;
+	/* The numbers of a part's reader mean nothing in the next part. */
+	tail->source_process.index =
+		ct_name_hash(process->host, strlen(process->host)) ^ (process->pid * 0x9E3779B1u);
+	if (thread_note(tail, tail->source_process.index, &read->traced, is_repeated))
+		event_end(tail, ct_reader_take(tail->reading.reader, &read->traced, read->names,
+					       &tail->source_process));
+}
+
+static void part_report(const struct ct_read_note *note, void *user)
+{
+	/* Losses and gaps are those of the whole trace, and each part would repeat them. */
+	if (note->kind == CT_NOTE_DAMAGE || note->kind == CT_NOTE_UNREAD)
+		tail_report(note->path, note->offset, note->message, user);
+}
+
+static void part_take(const char *directory, bool is_repeated, void *user)
+{
+	struct tail *tail = user;
+	const struct ct_reader_options options = { .report = part_report, .user = tail };
+	const struct ct_read_event *read;
+	struct ct_reader *reader;
+
+	if (ct_reader_create(&options, &reader) != CTRACE_OK)
+		return;
+	if (ct_reader_add(reader, directory) == CTRACE_OK)
+		while (!tail_has_enough(tail) && (read = ct_reader_next(reader)) != NULL)
+			stream_event_take(tail, read, is_repeated);
+	ct_reader_destroy(reader);
+	output_write(tail);
+}
+
+static bool stream_goes_on(void *user)
+{
+	struct tail *tail = user;
+	struct pollfd out = { .fd = STDOUT_FILENO };
+
+	if (poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0)
+		tail->is_cut = true;
+	return !ct_end_wanted && !tail_has_enough(tail) && !ct_memory_has_lacked() &&
+	       ct_clock_mono_ns() < tail->end_ns;
+}
+
+static int stream_tail(struct tail *tail)
+{
+	uint64_t since_ns = 0, until_ns;
+	struct stream_parts parts = { .goes_on = stream_goes_on, .take = part_take, .user = tail };
+	int result;
+
+	if (tail->reading.filter != NULL)
+		ct_filter_times(tail->reading.filter, &since_ns, &until_ns);
+	parts.since_ns = since_ns == 0 && !tail->from_start ? UINT64_MAX : since_ns;
+	tail->end_ns = tail->for_ns != 0 ? ct_clock_mono_ns() + tail->for_ns : UINT64_MAX;
+	(void)sigprocmask(SIG_SETMASK, tail->signals, NULL);
+	result = stream_follow("ctrace tail", tail->address, &parts);
+	free(tail->threads);
+	ct_hash_table_fini(&tail->thread_table);
+	return result;
+}
+
 /* A ring is a file, and each is kept open. */
 static void files_allow_many(void)
 {
@@ -404,11 +530,24 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 			process_take(tail, state, argument);
 			return 0;
 		}
+		if (stream_is_address(argument)) {
+			if (tail->address != NULL)
+				argp_error(state, "two streams are named; expected one");
+			tail->address = argument;
+			return 0;
+		}
 		if (tail->has_expression)
 			argp_error(state, "unexpected argument \"%s\"", argument);
 		tail->has_expression = true;
 		if (!reading_filter(&tail->reading, argument))
 			exit(CMD_USAGE);
+		return 0;
+	case ARGP_KEY_END:
+		if (tail->address != NULL && tail->last != 0)
+			argp_error(
+				state,
+				"--last is for processes; of a stream name a time, as --since=10m, "
+				"or --from-start");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -441,27 +580,32 @@ static int tail_run(struct tail *tail)
 	};
 	static sigset_t signals;
 	enum ctrace_status status;
+	int result = CMD_DONE;
 
 	ct_end_catch(&signals);
 	tail->signals = &signals;
-	files_allow_many();
-	status = ct_live_open(&options, &tail->live);
-	if (status != CTRACE_OK) {
-		fprintf(stderr, "ctrace tail: %s\n", ctrace_status_text(status));
-		return CMD_NOTHING;
-	}
 	ct_buf_init(&tail->line);
 	ct_buf_init(&tail->out);
-	tail_follow(tail);
+	if (tail->address != NULL) {
+		result = stream_tail(tail);
+	} else {
+		files_allow_many();
+		status = ct_live_open(&options, &tail->live);
+		if (status != CTRACE_OK) {
+			fprintf(stderr, "ctrace tail: %s\n", ctrace_status_text(status));
+			return CMD_NOTHING;
+		}
+		tail_follow(tail);
+		ct_live_close(tail->live);
+	}
 	ct_buf_fini(&tail->line);
 	ct_buf_fini(&tail->out);
-	ct_live_close(tail->live);
 	if (tail->write_errno != 0)
 		fprintf(stderr, "ctrace tail: cannot write the output: %s\n",
 			strerror(tail->write_errno));
 	if (tail->write_errno != 0 || tail->has_lost_lines)
 		return CMD_UNWRITTEN;
-	return tail->has_failed ? CMD_NOTHING : CMD_DONE;
+	return tail->has_failed && result == CMD_DONE ? CMD_NOTHING : result;
 }
 
 int cmd_tail(int argc, char **argv)
@@ -489,8 +633,8 @@ int cmd_tail(int argc, char **argv)
 		.options = rows,
 		.children = children,
 		.parser = parse_tail,
-		.args_doc = "['EXPRESSION'] [PID]",
-		.doc = "Print events of all your processes, or of one, as they are traced, until interrupted."
+		.args_doc = "['EXPRESSION'] [PID | nats://HOST/STREAM]",
+		.doc = "Print events of all your processes, of one, or of a stream, as they come, until interrupted."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100': ctrace-filter(7)."
 		       "  The processes are not disturbed, and their events go to their destinations as before."
 		       "  Standard error reports losses.  Exit status: 0, also when interrupted; 1 a process cannot be"
@@ -505,7 +649,7 @@ int cmd_tail(int argc, char **argv)
 	tail.reading.has_inferred |= tail.reading.filter != NULL &&
 				     (ct_filter_uses(tail.reading.filter) & CT_USES_DURATION) != 0;
 	tail.reading.has_pairs = line_options_use_pairs(&tail.lines) || tail.reading.has_inferred;
-	if (!run_directory_exists())
+	if (tail.address == NULL && !run_directory_exists())
 		result = CMD_UNREAD;
 	else if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))
 		result = tail_run(&tail);

@@ -25,6 +25,7 @@
 #include "tools/cmd.h"
 #include "cli/end_signal.h"
 #include "tools/processes/top.h"
+#include "tools/streams/stream_copy.h"
 #include "operator/recovery_sweep.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -431,6 +432,12 @@ static error_t parse_top(int key, char *argument, struct argp_state *state)
 				argument);
 		return 0;
 	case ARGP_KEY_ARG:
+		if (stream_is_address(argument))
+			argp_error(
+				state,
+				"a stream has no rings or levels, which this screen shows; for its "
+				"events: ctrace tail or ctrace stats, and for processes of other "
+				"machines: ctrace --host='*' stats");
 		argp_error(state, "unexpected argument \"%s\"", argument);
 		return 0;
 	case ARGP_KEY_END:

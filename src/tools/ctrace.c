@@ -58,7 +58,7 @@ static const struct verb verbs[] = {
 	  false },
 	{ "stats", "[PATH...]", "count events of processes or traces", cmd_stats, false, true },
 	{ "top", "", "a screen of live components by rate", cmd_top, true, false },
-	{ "tail", "", "print events as they are traced", cmd_tail, false, true },
+	{ "tail", "[ADDRESS]", "print events as they are traced", cmd_tail, false, true },
 	{ "level", "COMPONENT [LEVEL]", "show or change levels", cmd_level, false, false },
 	{ "dest", "COMPONENT [LIST]", "show or change destinations", cmd_dest, false, false },
 	{ "prop", "COMPONENT [NAME [VALUE]]", "show or change properties", cmd_prop, false, false },

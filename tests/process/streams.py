@@ -15,6 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 
 import writer
@@ -454,6 +455,154 @@ def a_server_that_sends_nothing_is_reported(room):
     room.forward(f'nats://all:p@127.0.0.1:{port}/TRACES')
     done = room.tool('show', f'nats://reader:p@127.0.0.1:{port}/TRACES', check=False)
     assert done.returncode == 2 and 'Permissions Violation for Publish to "$JS.FC.' in done.stderr, done
+
+
+# ctrace tail
+
+
+class Tail:
+    """ctrace tail of a stream, whose lines are read as they come."""
+
+    def __init__(self, room, address, *options):
+        self.process = subprocess.Popen([TOOL, 'tail', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', *options, address],
+                                        env=room.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        room.processes.append(self.process)
+        self.found = writer.Found()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.found += writer.entries(line)
+
+    def until(self, wanted):
+        end = time.monotonic() + 2 * PATIENCE
+        while sum(self.found.values()) < sum(wanted.values()):
+            assert time.monotonic() < end and self.process.poll() is None, (sum(self.found.values()), sum(wanted.values()))
+            time.sleep(0.02)
+        same(self.found, wanted)
+
+    def end(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        assert self.process.wait(PATIENCE) == 0
+        return self.process.stderr.read()
+
+
+def consumers(server, count):
+    """Returns when so many read the stream."""
+    end = time.monotonic() + PATIENCE
+    while f'"total":{count},' not in request(server.port, '$JS.API.CONSUMER.NAMES.TRACES', '{"offset":0}'):
+        assert time.monotonic() < end
+
+
+def tail_shows_what_comes_once(room):
+    server, address = room.server()
+    room.traced(500)
+    room.forward(address)
+    follower = room.follow(address)
+    tail, whole = Tail(room, address), Tail(room, address, '--from-start')
+    consumers(server, 2)
+    whole.until(expect(1, 500))
+    assert not tail.found, 'what was there before is not shown'
+    program = room.program(3)
+    for _ in range(5):
+        program.ask('run 1000')
+    program.settle()
+    tail.until(expect(3, 5000))
+    program.end()
+    late = Tail(room, address, '--since=1h')
+    late.until(expect(3, 5000) + expect(1, 500))
+    for one in (tail, whole, late):
+        assert one.end() == '', 'nothing is reported'
+    assert glob.glob(room.at('ctrace-stream*')) == []
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
+def tail_selects(room):
+    server, address = room.server()
+    follower = room.follow(address)
+    room.traced(100)
+    room.until_there(address, expect(1, 100))
+    nobody = Tail(room, address + '?host=elsewhere', '--from-start')
+    some = Tail(room, address, '--from-start', 'data[1] < 10')
+    some.until(expect(1, 10))
+    first = Tail(room, address, '--from-start', '--limit=7')
+    assert first.process.wait(PATIENCE) == 0
+    assert nobody.end(signal.SIGTERM) == '' and not nobody.found
+    some.end()
+    done = room.tool('tail', '--for=1', address)
+    assert done.stdout == '' and done.stderr == '', done
+    for words, text in ((('-n', '5'), '--since=10m'), ((address,), 'two streams')):
+        refused = room.tool('tail', *words, address, check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+    assert len(writer.entries(room.show('-f', '--since=1h', '--limit=7', address).stdout)) == 7
+    for verb, text in (('top', 'a stream has no rings or levels'), ('repair', 'copy it with ctrace archive')):
+        refused = room.tool(verb, address, check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+
+
+def tail_goes_on_when_a_server_is_lost(room):
+    servers, address = room.cluster()
+    follower = room.follow(address)
+    program = room.program()
+    program.ask('run 100')
+    room.until_there(address, expect(1, 100))
+    tail = Tail(room, address, '--from-start')
+    tail.until(expect(1, 100))
+    count = 100
+    for server in servers:
+        server.kill()
+        program.ask('run 100')
+        program.settle()
+        count += 100
+        tail.until(expect(1, count))
+        server.start()
+        program.ask('run 100')
+        program.settle()
+        count += 100
+        tail.until(expect(1, count))
+    program.end()
+    tail.end()
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
+def tail_shows_a_compressed_generation_once(room):
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write('mftrace.emitter.binfile#compress = zstd\n')
+    _, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    follower = room.follow(address)
+    room.until_there(address, expect(1, 1000))
+    tail = Tail(room, address, '--from-start')
+    tail.until(expect(1, 1000))
+    follower.kill()
+    follower.wait()
+    program.ask('run 1000')
+    program.end()
+    room.forward(address)
+    tail.until(expect(1, 2000))
+    tail.end()
+
+
+def tail_shows_a_killed_program_once(room):
+    _, address = room.server()
+    follower = room.follow(address)
+    program = room.program()
+    program.ask('run 1000')
+    room.until_there(address, expect(1, 1000))
+    tail = Tail(room, address, '--from-start')
+    tail.until(expect(1, 1000))
+    program.say('run 3000')
+    program.process.kill()
+    program.process.wait()
+    room.tool('recover')
+    room.forward(address)
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    tail.until(room.shown(address))
+    tail.end()
 
 
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and

@@ -119,7 +119,8 @@ static void follow_print(struct run_follow *follow, bool all)
 								     .jobname = who->jobname,
 								     .pid = who->pid,
 								     .asid = who->asid };
-		event = ct_reader_take(follow->reading.reader, &traced, &follow->source_process);
+		event = ct_reader_take(follow->reading.reader, &traced, NULL,
+				       &follow->source_process);
 		if (event == NULL)
 			continue;
 		thread = followed_find(follow, event);

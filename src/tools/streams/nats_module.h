@@ -52,6 +52,11 @@ struct ct_nats_copy {
 	/* fetch: only packets that may have events between these times, since 1970; 0 and
 	 * UINT64_MAX: all */
 	uint64_t since_ns, until_ns;
+	bool is_from_now; /* fetch: nothing that the stream had before */
+	/* fetch with `follows`, or NULL: called with what has come, in whole packets; the streams
+	 * are then emptied.  is_repeated: some of these events may have come before, because a
+	 * file was sent again or compressed. */
+	void (*take)(bool is_repeated, void *user);
 	/* set by the function */
 	uint64_t messages;
 	uint64_t bytes; /* of the traces */

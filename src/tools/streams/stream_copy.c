@@ -174,12 +174,25 @@ static bool temporary_make(const char *verb)
 	return true;
 }
 
-const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
-				   uint64_t until_ns)
+static const char *temporary_directory(const char *verb)
 {
 	static unsigned count;
 	static char path[PATH_MAX];
-	char *paths[] = { path };
+
+	if (!temporary_make(verb))
+		return NULL;
+	(void)snprintf(path, sizeof path, "%.4000s/%u", temporary, ++count);
+	if (mkdir(path, 0700) == 0)
+		return path;
+	fprintf(stderr, "%s: %s: %s\n", verb, path, strerror(errno));
+	return NULL;
+}
+
+const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
+				   uint64_t until_ns)
+{
+	const char *path = temporary_directory(verb);
+	char *paths[] = { (char *)(uintptr_t)path };
 	struct ct_nats_copy copy = {
 		.address = address,
 		.paths = paths,
@@ -188,12 +201,64 @@ const char *stream_fetch_temporary(const char *verb, const char *address, uint64
 		.until_ns = until_ns,
 	};
 
-	if (!temporary_make(verb))
-		return NULL;
-	(void)snprintf(path, sizeof path, "%.4000s/%u", temporary, ++count);
-	if (mkdir(path, 0700) != 0) {
-		fprintf(stderr, "%s: %s: %s\n", verb, path, strerror(errno));
-		return NULL;
-	}
-	return stream_fetch(verb, &copy) == CMD_DONE ? path : NULL;
+	return path != NULL && stream_fetch(verb, &copy) == CMD_DONE ? path : NULL;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Following
+ */
+
+struct follow {
+	const char *verb;
+	const char *path;
+	const struct stream_parts *parts;
+};
+
+static bool follow_goes_on(void *user)
+{
+	const struct follow *follow = user;
+
+	return follow->parts->goes_on(follow->parts->user);
+}
+
+static void follow_take(bool is_repeated, void *user)
+{
+	const struct follow *follow = user;
+
+	follow->parts->take(follow->path, is_repeated, follow->parts->user);
+}
+
+static void follow_report(const char *error, void *user)
+{
+	const struct follow *follow = user;
+
+	copy_report(error, (void *)(uintptr_t)follow->verb);
+}
+
+int stream_follow(const char *verb, const char *address, const struct stream_parts *parts)
+{
+	const struct ct_nats_module *module = stream_module(verb);
+	struct follow follow = { .verb = verb, .parts = parts };
+	char *paths[1];
+	struct ct_nats_copy copy = {
+		.address = address,
+		.paths = paths,
+		.path_count = 1,
+		.follows = true,
+		.is_from_now = parts->since_ns == UINT64_MAX,
+		.since_ns = parts->since_ns == UINT64_MAX ? 0 : parts->since_ns,
+		.until_ns = UINT64_MAX,
+		.goes_on = follow_goes_on,
+		.take = follow_take,
+		.report = follow_report,
+		.user = &follow,
+	};
+
+	if (module == NULL)
+		return CMD_UNWRITTEN;
+	follow.path = temporary_directory(verb);
+	if (follow.path == NULL)
+		return CMD_UNWRITTEN;
+	paths[0] = (char *)(uintptr_t)follow.path;
+	return stream_end(verb, copy.error, module->fetch(&copy));
 }

@@ -26,4 +26,16 @@ void stream_report_total(const char *verb, const struct ct_nats_copy *copy);
 const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
 				   uint64_t until_ns);
 
+/* Copies what comes to a stream into such a directory, part by part, until goes_on() returns false.
+ * Calls take for each part, in which each trace has whole packets; the part is then removed.
+ * is_repeated: some of its events may have been in an earlier part.  since_ns: packets with events
+ * since then; 0: all; UINT64_MAX: what comes from now on.  Returns the verb's exit status. */
+struct stream_parts {
+	uint64_t since_ns;
+	bool (*goes_on)(void *user);
+	void (*take)(const char *directory, bool is_repeated, void *user);
+	void *user;
+};
+int stream_follow(const char *verb, const char *address, const struct stream_parts *parts);
+
 #endif

@@ -204,13 +204,13 @@ static void a_live_event_is_a_event(void **state)
 	(void)state;
 	assert_int_equal(ct_reader_create(&(struct ct_reader_options){ .filter = filter }, &reader),
 			 CTRACE_OK);
-	event = ct_reader_take(reader, &traced, &source_process);
+	event = ct_reader_take(reader, &traced, NULL, &source_process);
 	assert_non_null(event);
 	assert_int_equal(event->sequence, 1);
 	traced.event_id = 6;
-	assert_null(ct_reader_take(reader, &traced, &source_process));
+	assert_null(ct_reader_take(reader, &traced, NULL, &source_process));
 	traced.event_id = 5;
-	assert_int_equal(ct_reader_take(reader, &traced, &source_process)->sequence, 3);
+	assert_int_equal(ct_reader_take(reader, &traced, NULL, &source_process)->sequence, 3);
 	ct_reader_destroy(reader);
 	ct_filter_destroy(filter);
 }
@@ -242,10 +242,10 @@ static void live_events_are_paired(void **state)
 								       .catalog = catalog },
 					  &reader),
 			 CTRACE_OK);
-	assert_null(ct_reader_take(reader, &in, &one));
+	assert_null(ct_reader_take(reader, &in, NULL, &one));
 	/* The same thread of another process has not begun it. */
-	assert_null(ct_reader_take(reader, &out, &other));
-	event = ct_reader_take(reader, &out, &one);
+	assert_null(ct_reader_take(reader, &out, NULL, &other));
+	event = ct_reader_take(reader, &out, NULL, &one);
 	assert_non_null(event);
 	assert_int_equal(event->duration_ns, 250);
 	ct_reader_destroy(reader);
@@ -279,13 +279,13 @@ static void a_live_event_infers_ends(void **state)
 								       .catalog = catalog },
 					  &reader),
 			 CTRACE_OK);
-	assert_null(ct_reader_take(reader, &step, &one));
+	assert_null(ct_reader_take(reader, &step, NULL, &one));
 	assert_null(ct_reader_take_inferred(reader));
 	step.time_ns = 150; /* 50 ns: the filter drops the first end */
-	assert_null(ct_reader_take(reader, &step, &one));
+	assert_null(ct_reader_take(reader, &step, NULL, &one));
 	assert_null(ct_reader_take_inferred(reader));
 	step.time_ns = 400;
-	assert_null(ct_reader_take(reader, &step, &one));
+	assert_null(ct_reader_take(reader, &step, NULL, &one));
 	event = ct_reader_take_inferred(reader);
 	assert_non_null(event);
 	assert_true(event->is_inferred);
