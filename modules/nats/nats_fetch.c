@@ -56,8 +56,12 @@ struct trace {
 	char *path;
 	struct file *files;
 	bool has_metadata;
-	bool is_hidden; /* it has nothing new: its metadata have another name */
-	char *parts;    /* of metadata that are not complete */
+	/* of the host's clock, as the messages say: the largest bound of its error */
+	uint64_t clock_error_ns;
+	bool has_clock, is_unsynchronised;
+	bool is_clock_new; /* its file has older values */
+	bool is_hidden;    /* it has nothing new: its metadata have another name */
+	char *parts;       /* of metadata that are not complete */
 	uint64_t parts_size, parts_got;
 };
 
@@ -124,6 +128,8 @@ static bool directory_is_of(const char *path, const char *uuid)
 	return strcmp(found, uuid) == 0;
 }
 
+static void clock_read(struct trace *trace);
+
 static enum ctrace_status trace_make(struct fetch *fetch, struct trace *trace, const char *host,
 				     const char *name)
 {
@@ -138,6 +144,8 @@ static enum ctrace_status trace_make(struct fetch *fetch, struct trace *trace, c
 			return fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
 		if (directory_is_of(path, trace->uuid)) {
 			trace->path = strdup(path);
+			if (trace->path != NULL)
+				clock_read(trace);
 			return trace->path != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 		}
 	}
@@ -347,6 +355,61 @@ static enum ctrace_status metadata_take(struct fetch *fetch, struct trace *trace
 					 : CTRACE_OK;
 }
 
+/* ".clock" of the copy: "3200000 synchronised", in nanoseconds. */
+static void clock_read(struct trace *trace)
+{
+	char path[4200], word[32];
+	unsigned long long error_ns;
+	FILE *file;
+
+	(void)snprintf(path, sizeof path, "%s/" CT_NATS_CLOCK_FILE, trace->path);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	if (fscanf(file, "%llu %31s", &error_ns, word) == 2) {
+		trace->has_clock = true;
+		trace->clock_error_ns = error_ns;
+		trace->is_unsynchronised = strcmp(word, "unsynchronised") == 0;
+	}
+	(void)fclose(file);
+}
+
+static void clock_take(struct trace *trace, natsMsg *message)
+{
+	uint64_t error_ns = header_number(message, CT_NATS_CLOCK);
+	bool is_unsynchronised = header_is_there(message, CT_NATS_UNSYNCHRONISED);
+
+	if (!header_is_there(message, CT_NATS_CLOCK) ||
+	    (trace->has_clock && error_ns <= trace->clock_error_ns &&
+	     is_unsynchronised <= trace->is_unsynchronised))
+		return;
+	trace->has_clock = trace->is_clock_new = true;
+	trace->is_unsynchronised |= is_unsynchronised;
+	if (error_ns > trace->clock_error_ns)
+		trace->clock_error_ns = error_ns;
+}
+
+static enum ctrace_status clock_write(struct fetch *fetch, struct trace *trace)
+{
+	char path[4200];
+	int fd;
+	bool is_written;
+
+	if (!trace->is_clock_new)
+		return CTRACE_OK;
+	(void)snprintf(path, sizeof path, "%s/" CT_NATS_CLOCK_FILE, trace->path);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	is_written = fd >= 0 &&
+		     dprintf(fd, "%" PRIu64 " %s\n", trace->clock_error_ns,
+			     trace->is_unsynchronised ? "unsynchronised" : "synchronised") > 0;
+	if (fd >= 0)
+		(void)close(fd);
+	if (!is_written)
+		return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, path, strerror(errno));
+	trace->is_clock_new = false;
+	return CTRACE_OK;
+}
+
 static bool message_is_wanted(const struct fetch *fetch, natsMsg *message)
 {
 	uint64_t first = header_number(message, CT_NATS_FIRST);
@@ -536,6 +599,7 @@ static enum ctrace_status message_take(struct fetch *fetch, natsMsg *message)
 	status = trace_find(fetch, message, &trace);
 	if (status != CTRACE_OK || trace == NULL)
 		return status;
+	clock_take(trace, message);
 	fetch->copy->messages++;
 	fetch->copy->bytes += (uint64_t)natsMsg_GetDataLength(message);
 	if (strcmp(name, CT_NATS_METADATA) == 0)
@@ -547,7 +611,8 @@ static enum ctrace_status message_take(struct fetch *fetch, natsMsg *message)
  * The stream
  */
 
-/* The metadata of traces whose part of the stream begins behind them. */
+/* What the streams of a copy do not have: the clocks, and the metadata of traces whose part of the
+ * stream begins behind them. */
 static enum ctrace_status metadata_fetch(struct fetch *fetch)
 {
 	enum ctrace_status status = CTRACE_OK;
@@ -557,7 +622,8 @@ static enum ctrace_status metadata_fetch(struct fetch *fetch)
 		char subject[sizeof trace->subject + sizeof CT_NATS_METADATA + 1];
 		natsMsg *message = NULL;
 
-		if (trace->has_metadata)
+		status = clock_write(fetch, trace);
+		if (trace->has_metadata || status != CTRACE_OK)
 			continue;
 		(void)snprintf(subject, sizeof subject, "%s." CT_NATS_METADATA, trace->subject);
 		if (js_GetLastMsg(&message, fetch->link.context, fetch->address.stream, subject,
@@ -796,17 +862,19 @@ static enum ctrace_status traces_end(struct fetch *fetch)
 	enum ctrace_status status = CTRACE_OK;
 
 	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next) {
+		char path[4200];
+
 		packed_end(fetch, trace);
 		if (trace->has_metadata && status == CTRACE_OK)
 			status = mark_remove(fetch, trace);
 		if (trace->has_metadata)
 			continue;
 		for (const struct file *file = trace->files; file != NULL; file = file->next) {
-			char path[4200];
-
 			(void)snprintf(path, sizeof path, "%s/%s", trace->path, file->name);
 			(void)unlink(path);
 		}
+		(void)snprintf(path, sizeof path, "%s/" CT_NATS_CLOCK_FILE, trace->path);
+		(void)unlink(path);
 		(void)rmdir(trace->path);
 		fetch->copy->traces--;
 		fetch->copy->left_out++;

@@ -79,6 +79,10 @@ bool ct_nats_retry(struct ct_nats_copy *copy);
 #define CT_NATS_LAST "Ctrace-Last"       /* the end of the last packet, ns since 1970 */
 #define CT_NATS_FIRST "Ctrace-First"     /* the beginning of the first one */
 #define CT_NATS_RESTART "Ctrace-Restart" /* the file is sent for the n-th time */
+/* The bound of the error of the sender's clock, ns, and "yes" if nothing synchronises the clock; of
+ * traces of the sender's own machine. */
+#define CT_NATS_CLOCK "Ctrace-Clock-Error"
+#define CT_NATS_UNSYNCHRONISED "Ctrace-Clock-Unsynchronised"
 #define CT_NATS_METADATA "metadata"
 
 #define CT_NATS_HOST "Ctrace-Host" /* of an answer */

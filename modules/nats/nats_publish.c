@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
+#include <unistd.h>
 
 #define STEP_MS 250
 
@@ -135,6 +137,24 @@ static natsStatus header_number(natsMsg *message, const char *name, uint64_t val
 	return natsMsgHeader_Set(message, name, text);
 }
 
+/* Adds what the kernel knows of the clock's error: chrony and ntpd keep it there.  It says nothing
+ * about traces that another machine wrote. */
+static natsStatus clock_add(natsMsg *message, const struct ct_nats_trace *trace)
+{
+	char host[256] = "";
+	struct timex now = { .modes = 0 };
+	int state;
+	natsStatus status;
+
+	if (gethostname(host, sizeof host - 1) != 0 || strcmp(host, trace->info.host) != 0 ||
+	    (state = adjtimex(&now)) < 0 || now.maxerror < 0)
+		return NATS_OK;
+	status = header_number(message, CT_NATS_CLOCK, (uint64_t)now.maxerror * 1000);
+	if (status == NATS_OK && (state == TIME_ERROR || (now.status & STA_UNSYNC) != 0))
+		status = natsMsgHeader_Set(message, CT_NATS_UNSYNCHRONISED, "yes");
+	return status;
+}
+
 static natsStatus message_make(const struct ct_nats_forwarder *forward,
 			       const struct ct_nats_trace *trace, const char *name,
 			       const struct ct_nats_chunk *chunk, natsMsg **out)
@@ -173,6 +193,8 @@ static natsStatus message_make(const struct ct_nats_forwarder *forward,
 		status = header_number(*out, CT_NATS_FIRST, chunk->first_ns);
 	if (status == NATS_OK && chunk->last_ns > 0)
 		status = header_number(*out, CT_NATS_LAST, chunk->last_ns);
+	if (status == NATS_OK)
+		status = clock_add(*out, trace);
 	if (status != NATS_OK)
 		natsMsg_Destroy(*out);
 	return status;

@@ -5,6 +5,7 @@ Every entry that the traced program made is looked for, by its thread and number
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import ctypes
 import filecmp
 import glob
 import json
@@ -13,6 +14,7 @@ import re
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -400,7 +402,7 @@ def a_generation_is_compressed_after_a_part_was_sent(room):
     same(room.shown(address), expect(1, 2000))
     room.tool('archive', address, room.at('archive'))
     (copy,) = glob.glob(room.at('archive', '*'))
-    assert sorted(os.listdir(copy)) == sorted(name for name in os.listdir(trace) if name[0] != '.')
+    assert sorted(name for name in os.listdir(copy) if name[0] != '.') == sorted(name for name in os.listdir(trace) if name[0] != '.')
     assert room.streams_differ(room.at('archive')) == ([], [])
 
 
@@ -605,8 +607,70 @@ def tail_shows_a_killed_program_once(room):
     tail.end()
 
 
+# clocks
+
+
+def on_host(room, name, *words):
+    return subprocess.run(['unshare', '--map-root-user', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', name, *words], env=room.environment,
+                          input='plain\nrun 10\n', capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+
+def kernel_clock():
+    """The state, and struct timex up to its status: what adjtimex(2) reports."""
+    buffer = (ctypes.c_char * 512)()
+    state = ctypes.CDLL(None).adjtimex(buffer)
+    _, _, _, maxerror, _, status = struct.unpack_from('I4xqqqqi', buffer)
+    return maxerror, state == 5 or status & 0x40 != 0
+
+
+def clocks_of_hosts_are_compared(room):
+    server, address = room.server()
+    for host in ('batch1', 'batch2'):
+        room.environment['MFTRACE_LOGS'] = room.at(host)
+        os.mkdir(room.at(host))
+        on_host(room, host, writer.PROGRAM, '1')
+        on_host(room, host, TOOL, 'forward', '-q', room.at(host), address)
+    _, is_unsynchronised = kernel_clock()
+    room.tool('archive', address, room.at('archive'))
+    clocks = sorted(glob.glob(room.at('archive', '*', '.clock')))
+    assert len(clocks) == 2, clocks
+    for path in clocks:
+        with open(path, encoding='ascii') as file:
+            error, word = file.read().split()
+        assert int(error) % 1000 == 0 and (word == 'unsynchronised') == is_unsynchronised, (error, word)
+    shown = room.tool('stats', address)
+    if is_unsynchronised:
+        for host in ('batch1', 'batch2'):
+            assert f'ctrace stats: the clock of {host} is not synchronised' in shown.stderr, shown.stderr
+    else:
+        assert re.search(r'^ctrace stats: times of batch[12] and batch[12] may differ by up to \d+\.\d ms$', shown.stderr, re.MULTILINE), shown.stderr
+
+    def archived(*texts):
+        for path, text in zip(clocks, texts):
+            with open(path, 'w', encoding='ascii') as file:
+                file.write(text)
+        return room.tool('show', room.at('archive')).stderr
+
+    assert archived('1200000 synchronised\n', '1950000 synchronised\n') == 'ctrace show: times of batch2 and batch1 may differ by up to 3.2 ms\n'
+    assert archived('16000000000 unsynchronised\n', '0 synchronised\n') == \
+        'ctrace show: the clock of batch1 is not synchronised; its times may differ from those of other hosts by any amount\n'
+    assert archived('0 synchronised\n', '0 synchronised\n') == '' and archived('nonsense', '') == ''
+    one = room.tool('stats', address + '?host=batch1')
+    assert 'clock' not in one.stderr and 'differ' not in one.stderr, one.stderr
+    # A forwarder on another machine knows nothing of the clock.
+    os.mkdir(room.at('other'))
+    server.kill()
+    (port,) = free_ports(1)
+    Server(room, 'two', port).until('Server is ready')
+    on_host(room, 'elsewhere', TOOL, 'forward', '-q', room.at('batch1'), f'nats://127.0.0.1:{port}/TRACES')
+    room.tool('archive', f'nats://127.0.0.1:{port}/TRACES', room.at('other'))
+    assert glob.glob(room.at('other', '*', 'metadata')) != [] and glob.glob(room.at('other', '*', '.clock')) == []
+    read = subprocess.run(['babeltrace2', *glob.glob(room.at('archive', '*'))], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert read.stdout.count('\n') == 20, read
+
+
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
-                   getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',)]
+                   getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',) and name != 'on_host']
 writer.Room = Streams
 
 if __name__ == '__main__':

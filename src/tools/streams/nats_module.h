@@ -30,6 +30,9 @@
 #include <stdint.h>
 
 #define CT_NATS_ERROR_SIZE 512
+/* In each directory that fetch makes: the bound of the error of the host's clock in nanoseconds, as
+ * the messages name it, and "synchronised" or "unsynchronised". */
+#define CT_NATS_CLOCK_FILE ".clock"
 
 /* Asked between two messages, and while there is nothing to do.  Returns false to end. */
 typedef bool ct_nats_goes_on(void *user);

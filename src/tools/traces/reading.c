@@ -21,6 +21,7 @@
 #include "cli/cli.h"
 #include "operator/recovery_sweep.h"
 #include "tools/streams/stream_copy.h"
+#include "tools/traces/host_clocks.h"
 #include "tools/traces/event_groups.h"
 #include "cli/new_file.h"
 #include "cli/progress_line.h"
@@ -625,6 +626,7 @@ bool reading_open(struct reading *reading)
 	}
 	for (size_t i = 0; i < reading->path_count; i++)
 		reading_add_path(reading, reading->paths[i]);
+	host_clocks_report(reading->verb, reading->reader);
 	return !reading->is_missing;
 }
 
