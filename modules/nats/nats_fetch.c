@@ -11,7 +11,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "nats_parts.h"
+#include "nats_fetch.h"
 
 #include "base/base.h"
 #include "format/format.h"
@@ -31,55 +31,13 @@
 /* What has come is handed over at the latest after so many bytes or so much time. */
 #define TAKE_BYTES (UINT64_C(16) << 20)
 #define TAKE_MS 300
+/* An archive is made durable and noted at most so often. */
+#define NOTE_MS 2000
 /* A message is younger than its events by the server's clock, unless that is behind by more. */
 #define AHEAD_NS UINT64_C(60000000000)
 
-struct file {
-	struct file *next;
-	char name[64];
-	int fd; /* -1: not open now */
-	uint64_t used;
-	uint64_t base;       /* offset of the first byte of the copy */
-	uint64_t end;        /* offset behind the last one */
-	uint64_t packet_end; /* offset behind the last packet, of which a part may not be there */
-	bool is_taken;       /* a part of it was handed over and removed */
-	uint64_t restarts;
-	bool is_begun;
-	bool is_whole;    /* a compressed file: the copy has all of it */
-	bool is_replaced; /* by the same file, compressed */
-};
-
-struct trace {
-	struct trace *next;
-	char uuid[33];
-	char subject[1024]; /* of its messages, without the file */
-	char *path;
-	struct file *files;
-	bool has_metadata;
-	/* of the host's clock, as the messages say: the largest bound of its error */
-	uint64_t clock_error_ns;
-	bool has_clock, is_unsynchronised;
-	bool is_clock_new; /* its file has older values */
-	bool is_hidden;    /* it has nothing new: its metadata have another name */
-	char *parts;       /* of metadata that are not complete */
-	uint64_t parts_size, parts_got;
-};
-
-struct fetch {
-	struct ct_nats_copy *copy;
-	struct ct_nats_address address;
-	struct ct_nats_link link;
-	struct trace *traces;
-	uint64_t uses;
-	uint32_t open_count;
-	/* of what was not handed over */
-	uint64_t new_bytes;
-	int64_t new_since_ms;
-	bool is_repeated;
-};
-
-static enum ctrace_status fetch_fail(struct fetch *fetch, enum ctrace_status status,
-				     const char *path, const char *what)
+enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace_status status,
+				      const char *path, const char *what)
 {
 	(void)snprintf(fetch->copy->error, CT_NATS_ERROR_SIZE, "%.300s: %.200s", path, what);
 	return status;
@@ -128,9 +86,8 @@ static bool directory_is_of(const char *path, const char *uuid)
 	return strcmp(found, uuid) == 0;
 }
 
-static void clock_read(struct trace *trace);
-
-static enum ctrace_status trace_make(struct fetch *fetch, struct trace *trace, const char *host,
+static enum ctrace_status trace_make(struct ct_nats_fetcher *fetch,
+				     struct ct_nats_copied_trace *trace, const char *host,
 				     const char *name)
 {
 	char clean_host[128], clean_name[128], path[4096];
@@ -141,15 +98,15 @@ static enum ctrace_status trace_make(struct fetch *fetch, struct trace *trace, c
 		(void)snprintf(path, sizeof path, "%s/%s.%s%s%.8s", fetch->copy->paths[0],
 			       clean_host, clean_name, i > 0 ? "." : "", i > 0 ? trace->uuid : "");
 		if (mkdir(path, 0700) != 0 && errno != EEXIST)
-			return fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
+			return ct_nats_fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
 		if (directory_is_of(path, trace->uuid)) {
 			trace->path = strdup(path);
 			if (trace->path != NULL)
-				clock_read(trace);
+				ct_nats_clock_read(trace);
 			return trace->path != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 		}
 	}
-	return fetch_fail(fetch, CTRACE_OS_ERROR, path, "another trace is there");
+	return ct_nats_fetch_fail(fetch, CTRACE_OS_ERROR, path, "another trace is there");
 }
 
 /* The words of a subject from its end: ...<host>.<job>.<trace>.<file>. */
@@ -171,11 +128,12 @@ static bool subject_split(const char *subject, char host[128], char uuid[33], ch
 	return true;
 }
 
-static enum ctrace_status trace_find(struct fetch *fetch, natsMsg *message, struct trace **out)
+static enum ctrace_status trace_find(struct ct_nats_fetcher *fetch, natsMsg *message,
+				     struct ct_nats_copied_trace **out)
 {
 	char host[128], uuid[33], before[sizeof(*out)->subject];
 	const char *name = NULL;
-	struct trace *trace;
+	struct ct_nats_copied_trace *trace;
 	enum ctrace_status status;
 
 	*out = NULL;
@@ -204,9 +162,9 @@ static enum ctrace_status trace_find(struct fetch *fetch, natsMsg *message, stru
 	return CTRACE_OK;
 }
 
-static struct file *file_find(struct trace *trace, const char *name)
+struct ct_nats_copied *ct_nats_copied_find(struct ct_nats_copied_trace *trace, const char *name)
 {
-	struct file *file;
+	struct ct_nats_copied *file;
 
 	for (file = trace->files; file != NULL; file = file->next)
 		if (strcmp(file->name, name) == 0)
@@ -222,12 +180,12 @@ static struct file *file_find(struct trace *trace, const char *name)
 }
 
 /* Closes the file that was used longest ago. */
-static void files_close_one(struct fetch *fetch)
+static void files_close_one(struct ct_nats_fetcher *fetch)
 {
-	struct file *oldest = NULL;
+	struct ct_nats_copied *oldest = NULL;
 
-	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next)
-		for (struct file *file = trace->files; file != NULL; file = file->next)
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next)
 			if (file->fd >= 0 && (oldest == NULL || file->used < oldest->used))
 				oldest = file;
 	if (oldest != NULL) {
@@ -237,7 +195,8 @@ static void files_close_one(struct fetch *fetch)
 	}
 }
 
-static bool file_open(struct fetch *fetch, const struct trace *trace, struct file *file, int flags)
+static bool file_open(struct ct_nats_fetcher *fetch, const struct ct_nats_copied_trace *trace,
+		      struct ct_nats_copied *file, int flags)
 {
 	char path[4200];
 
@@ -249,14 +208,15 @@ static bool file_open(struct fetch *fetch, const struct trace *trace, struct fil
 	(void)snprintf(path, sizeof path, "%s/%s", trace->path, file->name);
 	file->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 	if (file->fd < 0) {
-		(void)fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
+		(void)ct_nats_fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
 		return false;
 	}
 	fetch->open_count++;
 	return true;
 }
 
-static enum ctrace_status bytes_write(struct fetch *fetch, const struct trace *trace, int fd,
+static enum ctrace_status bytes_write(struct ct_nats_fetcher *fetch,
+				      const struct ct_nats_copied_trace *trace, int fd,
 				      const char *bytes, size_t size, uint64_t offset)
 {
 	while (size > 0) {
@@ -265,7 +225,8 @@ static enum ctrace_status bytes_write(struct fetch *fetch, const struct trace *t
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put <= 0)
-			return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, trace->path, strerror(errno));
+			return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, trace->path,
+						  strerror(errno));
 		bytes += put;
 		offset += (uint64_t)put;
 		size -= (size_t)put;
@@ -294,7 +255,8 @@ static bool header_is_there(natsMsg *message, const char *name)
 }
 
 /* Puts the metadata in place as a whole, so that a reader of the directory never sees a part. */
-static enum ctrace_status metadata_put(struct fetch *fetch, struct trace *trace, const char *bytes,
+static enum ctrace_status metadata_put(struct ct_nats_fetcher *fetch,
+				       struct ct_nats_copied_trace *trace, const char *bytes,
 				       size_t size)
 {
 	char path[4200], new_path[4210];
@@ -305,19 +267,23 @@ static enum ctrace_status metadata_put(struct fetch *fetch, struct trace *trace,
 	(void)snprintf(new_path, sizeof new_path, "%s/.metadata.new", trace->path);
 	fd = open(new_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
-		return fetch_fail(fetch, CTRACE_OS_ERROR, new_path, strerror(errno));
+		return ct_nats_fetch_fail(fetch, CTRACE_OS_ERROR, new_path, strerror(errno));
 	status = bytes_write(fetch, trace, fd, bytes, size, 0);
 	if (close(fd) != 0 && status == CTRACE_OK)
-		status = fetch_fail(fetch, CTRACE_OUTPUT_ERROR, new_path, strerror(errno));
+		status = ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, new_path, strerror(errno));
 	if (status == CTRACE_OK && rename(new_path, path) != 0)
-		status = fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
+		status = ct_nats_fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
 	trace->has_metadata = trace->has_metadata || status == CTRACE_OK;
+	if (status == CTRACE_OK && trace->parts_sequence > 0) {
+		trace->metadata_sequence = trace->parts_sequence;
+		trace->parts_sequence = 0;
+	}
 	trace->is_hidden = trace->is_hidden && status != CTRACE_OK;
 	return status;
 }
 
 /* While a trace has nothing new, readers do not find it. */
-static void metadata_hide(struct trace *trace, bool hides)
+static void metadata_hide(struct ct_nats_copied_trace *trace, bool hides)
 {
 	char path[4200], hidden[4200];
 
@@ -329,7 +295,8 @@ static void metadata_hide(struct trace *trace, bool hides)
 		rename(hides ? path : hidden, hides ? hidden : path) == 0 ? hides : !hides;
 }
 
-static enum ctrace_status metadata_take(struct fetch *fetch, struct trace *trace, natsMsg *message)
+static enum ctrace_status metadata_take(struct ct_nats_fetcher *fetch,
+					struct ct_nats_copied_trace *trace, natsMsg *message)
 {
 	uint64_t total = header_number(message, CT_NATS_SIZE);
 	uint64_t offset = header_number(message, CT_NATS_OFFSET);
@@ -337,6 +304,8 @@ static enum ctrace_status metadata_take(struct fetch *fetch, struct trace *trace
 
 	if (total > CT_METADATA_LIMIT || offset > total || size > total - offset)
 		return CTRACE_OK; /* not of ctrace */
+	if (offset == 0)
+		trace->parts_sequence = fetch->sequence;
 	if (size == total)
 		return metadata_put(fetch, trace, natsMsg_GetData(message), size);
 	if (offset == 0) {
@@ -356,7 +325,7 @@ static enum ctrace_status metadata_take(struct fetch *fetch, struct trace *trace
 }
 
 /* ".clock" of the copy: "3200000 synchronised", in nanoseconds. */
-static void clock_read(struct trace *trace)
+void ct_nats_clock_read(struct ct_nats_copied_trace *trace)
 {
 	char path[4200], word[32];
 	unsigned long long error_ns;
@@ -374,7 +343,7 @@ static void clock_read(struct trace *trace)
 	(void)fclose(file);
 }
 
-static void clock_take(struct trace *trace, natsMsg *message)
+static void clock_take(struct ct_nats_copied_trace *trace, natsMsg *message)
 {
 	uint64_t error_ns = header_number(message, CT_NATS_CLOCK);
 	bool is_unsynchronised = header_is_there(message, CT_NATS_UNSYNCHRONISED);
@@ -389,7 +358,8 @@ static void clock_take(struct trace *trace, natsMsg *message)
 		trace->clock_error_ns = error_ns;
 }
 
-static enum ctrace_status clock_write(struct fetch *fetch, struct trace *trace)
+static enum ctrace_status clock_write(struct ct_nats_fetcher *fetch,
+				      struct ct_nats_copied_trace *trace)
 {
 	char path[4200];
 	int fd;
@@ -405,12 +375,12 @@ static enum ctrace_status clock_write(struct fetch *fetch, struct trace *trace)
 	if (fd >= 0)
 		(void)close(fd);
 	if (!is_written)
-		return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, path, strerror(errno));
+		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, path, strerror(errno));
 	trace->is_clock_new = false;
 	return CTRACE_OK;
 }
 
-static bool message_is_wanted(const struct fetch *fetch, natsMsg *message)
+static bool message_is_wanted(const struct ct_nats_fetcher *fetch, natsMsg *message)
 {
 	uint64_t first = header_number(message, CT_NATS_FIRST);
 	uint64_t last = header_number(message, CT_NATS_LAST);
@@ -418,7 +388,8 @@ static bool message_is_wanted(const struct fetch *fetch, natsMsg *message)
 	return last == 0 || (last >= fetch->copy->since_ns && first <= fetch->copy->until_ns);
 }
 
-static void file_remove(struct fetch *fetch, const struct trace *trace, struct file *file)
+static void file_remove(struct ct_nats_fetcher *fetch, const struct ct_nats_copied_trace *trace,
+			struct ct_nats_copied *file)
 {
 	char path[4200];
 
@@ -432,7 +403,7 @@ static void file_remove(struct fetch *fetch, const struct trace *trace, struct f
 	file->is_replaced = true;
 }
 
-static bool name_is_packed(const char *name)
+bool ct_nats_name_is_packed(const char *name)
 {
 	size_t size = strlen(name);
 
@@ -440,10 +411,11 @@ static bool name_is_packed(const char *name)
 }
 
 /* The file that has the same packets uncompressed: stream.7 for stream.7.zst.  NULL: none. */
-static struct file *file_unpacked(const struct trace *trace, const struct file *packed)
+static struct ct_nats_copied *file_unpacked(const struct ct_nats_copied_trace *trace,
+					    const struct ct_nats_copied *packed)
 {
 	size_t size = strlen(packed->name) - 4;
-	struct file *file;
+	struct ct_nats_copied *file;
 
 	for (file = trace->files; file != NULL; file = file->next)
 		if (strncmp(file->name, packed->name, size) == 0 && file->name[size] == '\0')
@@ -453,10 +425,11 @@ static struct file *file_unpacked(const struct trace *trace, const struct file *
 
 /* A generation that was full was compressed after a part of it had been sent.  The copy keeps one
  * of the two: readers would take the part. */
-static enum ctrace_status packed_take(struct fetch *fetch, struct trace *trace, struct file *packed,
-				      uint64_t total)
+static enum ctrace_status packed_take(struct ct_nats_fetcher *fetch,
+				      struct ct_nats_copied_trace *trace,
+				      struct ct_nats_copied *packed, uint64_t total)
 {
-	struct file *file;
+	struct ct_nats_copied *file;
 
 	if (total == 0 || packed->base != 0 || packed->end != total)
 		return CTRACE_OK;
@@ -468,7 +441,7 @@ static enum ctrace_status packed_take(struct fetch *fetch, struct trace *trace, 
 
 		(void)snprintf(name, sizeof name, "%.*s", (int)(strlen(packed->name) - 4),
 			       packed->name);
-		file = file_find(trace, name);
+		file = ct_nats_copied_find(trace, name);
 	}
 	if (file == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -478,14 +451,14 @@ static enum ctrace_status packed_take(struct fetch *fetch, struct trace *trace, 
 }
 
 /* Where the last packet of a file ends, now that these bytes have come. */
-static uint64_t packet_end(const struct file *file, const char *bytes, size_t size, uint64_t offset,
-			   uint64_t total, bool begins)
+static uint64_t packet_end(const struct ct_nats_copied *file, const char *bytes, size_t size,
+			   uint64_t offset, uint64_t total, bool begins)
 {
 	uint64_t end = file->packet_end;
 	struct ct_packet_head head;
 	size_t at = 0;
 
-	if (name_is_packed(file->name))
+	if (ct_nats_name_is_packed(file->name))
 		return total;
 	if (!begins)
 		return end > offset + size ? end : offset + size;
@@ -503,12 +476,13 @@ static uint64_t packet_end(const struct file *file, const char *bytes, size_t si
 }
 
 /* How much of the message was handed over before: whole packets. */
-static size_t bytes_taken(const struct file *file, const char *bytes, size_t size, uint64_t offset)
+static size_t bytes_taken(const struct ct_nats_copied *file, const char *bytes, size_t size,
+			  uint64_t offset)
 {
 	struct ct_packet_head head;
 	size_t at = 0;
 
-	if (!file->is_taken || name_is_packed(file->name))
+	if (!file->is_taken || ct_nats_name_is_packed(file->name))
 		return 0;
 	while (at < size &&
 	       ct_packet_decode_head((const unsigned char *)bytes + at, size - at, &head) ==
@@ -519,7 +493,8 @@ static size_t bytes_taken(const struct file *file, const char *bytes, size_t siz
 	return at;
 }
 
-static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, const char *name,
+static enum ctrace_status bytes_take(struct ct_nats_fetcher *fetch,
+				     struct ct_nats_copied_trace *trace, const char *name,
 				     natsMsg *message)
 {
 	uint64_t offset = header_number(message, CT_NATS_OFFSET);
@@ -527,7 +502,7 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 	const char *bytes = natsMsg_GetData(message);
 	size_t size = (size_t)natsMsg_GetDataLength(message), taken;
 	bool begins = header_is_there(message, CT_NATS_BEGINS), is_anew;
-	struct file *file = file_find(trace, name);
+	struct ct_nats_copied *file = ct_nats_copied_find(trace, name);
 	enum ctrace_status status;
 
 	if (file == NULL)
@@ -546,8 +521,10 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 	is_anew = !file->is_begun || restarts > file->restarts;
 	/* Without its beginning, a packet cannot be read.  Older bytes of the file are elsewhere.
 	 */
-	if ((is_anew || offset > file->end) && !begins)
+	if ((is_anew || offset > file->end) && !begins) {
+		trace->has_left = true;
 		return CTRACE_OK;
+	}
 	if (restarts < file->restarts || offset > INT64_MAX - size ||
 	    (!is_anew && offset < file->base))
 		return CTRACE_OK;
@@ -559,6 +536,7 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 	if (!file_open(fetch, trace, file, is_anew ? O_TRUNC : 0))
 		return CTRACE_OS_ERROR;
 	if (is_anew) {
+		file->first_sequence = fetch->sequence;
 		file->base = file->end = offset;
 		file->restarts = restarts;
 		file->is_begun = true;
@@ -576,7 +554,7 @@ static enum ctrace_status bytes_take(struct fetch *fetch, struct trace *trace, c
 	if (fetch->new_bytes == 0)
 		fetch->new_since_ms = nats_Now();
 	fetch->new_bytes += size;
-	if (status != CTRACE_OK || !name_is_packed(name))
+	if (status != CTRACE_OK || !ct_nats_name_is_packed(name))
 		return status;
 	return packed_take(fetch, trace, file, header_number(message, CT_NATS_SIZE));
 }
@@ -587,9 +565,9 @@ static bool name_is_stream(const char *name)
 	       strspn(name + 7, "0123456789.abcdefghijklmnopqrstuvwxyz") == strlen(name + 7);
 }
 
-static enum ctrace_status message_take(struct fetch *fetch, natsMsg *message)
+static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg *message)
 {
-	struct trace *trace;
+	struct ct_nats_copied_trace *trace;
 	const char *name = NULL;
 	enum ctrace_status status;
 
@@ -600,11 +578,17 @@ static enum ctrace_status message_take(struct fetch *fetch, natsMsg *message)
 	if (status != CTRACE_OK || trace == NULL)
 		return status;
 	clock_take(trace, message);
+	if (trace->first_sequence == 0)
+		trace->first_sequence = fetch->sequence;
+	trace->last_sequence = fetch->sequence;
 	fetch->copy->messages++;
 	fetch->copy->bytes += (uint64_t)natsMsg_GetDataLength(message);
 	if (strcmp(name, CT_NATS_METADATA) == 0)
 		return metadata_take(fetch, trace, message);
-	return name_is_stream(name) ? bytes_take(fetch, trace, name, message) : CTRACE_OK;
+	if (name_is_stream(name))
+		return bytes_take(fetch, trace, name, message);
+	trace->has_left = true;
+	return CTRACE_OK;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -613,12 +597,12 @@ static enum ctrace_status message_take(struct fetch *fetch, natsMsg *message)
 
 /* What the streams of a copy do not have: the clocks, and the metadata of traces whose part of the
  * stream begins behind them. */
-static enum ctrace_status metadata_fetch(struct fetch *fetch)
+static enum ctrace_status metadata_fetch(struct ct_nats_fetcher *fetch)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	for (struct trace *trace = fetch->traces; trace != NULL && status == CTRACE_OK;
-	     trace = trace->next) {
+	for (struct ct_nats_copied_trace *trace = fetch->traces;
+	     trace != NULL && status == CTRACE_OK; trace = trace->next) {
 		char subject[sizeof trace->subject + sizeof CT_NATS_METADATA + 1];
 		natsMsg *message = NULL;
 
@@ -636,36 +620,40 @@ static enum ctrace_status metadata_fetch(struct fetch *fetch)
 }
 
 /* The server has messages, and sends none. */
-static enum ctrace_status silence_fail(struct fetch *fetch)
+static enum ctrace_status silence_fail(struct ct_nats_fetcher *fetch)
 {
 	const char *last = NULL; /* such as a violation of permissions */
 
 	(void)natsConnection_GetLastError(fetch->link.connection, &last);
-	return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
-			  last != NULL && last[0] != '\0' ? last : "no message came in 10 seconds");
+	return ct_nats_fetch_fail(
+		fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
+		last != NULL && last[0] != '\0' ? last : "no message came in 10 seconds");
 }
 
-static enum ctrace_status mark_remove(struct fetch *fetch, struct trace *trace);
+static enum ctrace_status mark_remove(struct ct_nats_fetcher *fetch,
+				      struct ct_nats_copied_trace *trace);
 
 /* Has a file a part of a packet only, or of a compressed file? */
-static bool files_are_partial(const struct fetch *fetch)
+static bool files_are_partial(const struct ct_nats_fetcher *fetch)
 {
-	for (const struct trace *trace = fetch->traces; trace != NULL; trace = trace->next)
-		for (const struct file *file = trace->files; file != NULL; file = file->next)
+	for (const struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next)
+		for (const struct ct_nats_copied *file = trace->files; file != NULL;
+		     file = file->next)
 			if (file->is_begun && !file->is_replaced && file->end < file->packet_end)
 				return true;
 	return false;
 }
 
-static void trace_empty(struct fetch *fetch, struct trace *trace)
+static void trace_empty(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace)
 {
-	for (struct file *file = trace->files; file != NULL; file = file->next) {
+	for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
 		bool is_replaced = file->is_replaced;
 
 		if (!file->is_begun || is_replaced)
 			continue;
 		file_remove(fetch, trace, file);
-		file->is_replaced = name_is_packed(file->name);
+		file->is_replaced = ct_nats_name_is_packed(file->name);
 		file->base = file->end;
 		file->is_taken = true;
 	}
@@ -673,20 +661,20 @@ static void trace_empty(struct fetch *fetch, struct trace *trace)
 }
 
 /* Hands over what has come, and removes it. */
-static enum ctrace_status parts_take(struct fetch *fetch)
+static enum ctrace_status parts_take(struct ct_nats_fetcher *fetch)
 {
 	enum ctrace_status status = metadata_fetch(fetch);
 
 	if (fetch->new_bytes == 0 || files_are_partial(fetch))
 		return status;
-	for (struct trace *trace = fetch->traces; trace != NULL && status == CTRACE_OK;
-	     trace = trace->next)
+	for (struct ct_nats_copied_trace *trace = fetch->traces;
+	     trace != NULL && status == CTRACE_OK; trace = trace->next)
 		if (trace->has_metadata && !trace->is_hidden)
 			status = mark_remove(fetch, trace);
 	if (status != CTRACE_OK)
 		return status;
 	fetch->copy->take(fetch->is_repeated, fetch->copy->user);
-	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL; trace = trace->next)
 		if (trace->has_metadata && !trace->is_hidden)
 			trace_empty(fetch, trace);
 	fetch->new_bytes = 0;
@@ -694,14 +682,15 @@ static enum ctrace_status parts_take(struct fetch *fetch)
 	return CTRACE_OK;
 }
 
-static bool parts_are_due(const struct fetch *fetch)
+static bool parts_are_due(const struct ct_nats_fetcher *fetch)
 {
 	return fetch->copy->take != NULL &&
 	       (fetch->new_bytes >= TAKE_BYTES ||
 		(fetch->new_bytes > 0 && nats_Now() - fetch->new_since_ms >= TAKE_MS));
 }
 
-static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *subscription)
+static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
+					natsSubscription *subscription)
 {
 	struct ct_nats_copy *copy = fetch->copy;
 	enum ctrace_status status = CTRACE_OK;
@@ -718,8 +707,11 @@ static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *s
 		if (got == NATS_OK) {
 			jsMsgMetaData *data = NULL;
 
-			if (natsMsg_GetMetaData(&data, message) == NATS_OK)
+			if (natsMsg_GetMetaData(&data, message) == NATS_OK) {
 				pending = data->NumPending;
+				fetch->sequence = data->Sequence.Stream;
+				fetch->is_changed = true;
+			}
 			jsMsgMetaData_Destroy(data);
 			status = message_take(fetch, message);
 			natsMsg_Destroy(message);
@@ -731,8 +723,8 @@ static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *s
 				pending = info->NumPending + (uint64_t)info->NumAckPending;
 			jsConsumerInfo_Destroy(info);
 		} else {
-			return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
-					  natsStatus_GetText(got));
+			return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
+						  natsStatus_GetText(got));
 		}
 		if (pending == 0 && !copy->follows)
 			break;
@@ -741,15 +733,18 @@ static enum ctrace_status messages_take(struct fetch *fetch, natsSubscription *s
 			status = parts_take(fetch);
 		else if (pending == 0 && status == CTRACE_OK)
 			status = metadata_fetch(fetch);
+		if (status == CTRACE_OK && copy->is_archive && fetch->is_changed &&
+		    nats_Now() - fetch->noted_ms >= NOTE_MS)
+			status = ct_nats_archive_note(fetch);
 	}
 	if (status == CTRACE_OK && copy->take != NULL)
 		status = parts_take(fetch);
 	return status == CTRACE_OK ? metadata_fetch(fetch) : status;
 }
 
-static enum ctrace_status stream_fetch(struct fetch *fetch)
+static enum ctrace_status stream_fetch(struct ct_nats_fetcher *fetch)
 {
-	char subject[1400], cluster[CT_NATS_TEXT] = "*", host[CT_NATS_TEXT], job[CT_NATS_TEXT];
+	char cluster[CT_NATS_TEXT] = "*", host[CT_NATS_TEXT], job[CT_NATS_TEXT];
 	const struct ct_nats_address *address = &fetch->address;
 	natsSubscription *subscription = NULL;
 	jsSubOptions options;
@@ -760,8 +755,8 @@ static enum ctrace_status stream_fetch(struct fetch *fetch)
 		ct_nats_token(cluster, sizeof cluster, address->cluster);
 	ct_nats_token(host, sizeof host, address->host);
 	ct_nats_token(job, sizeof job, address->job);
-	(void)snprintf(subject, sizeof subject, "%s.%s.%s.%s.*.*", address->subject, cluster,
-		       strcmp(address->host, "*") != 0 ? host : "*",
+	(void)snprintf(fetch->filter, sizeof fetch->filter, "%s.%s.%s.%s.*.*", address->subject,
+		       cluster, strcmp(address->host, "*") != 0 ? host : "*",
 		       strcmp(address->job, "*") != 0 ? job : "*");
 	(void)jsSubOptions_Init(&options);
 	options.Stream = address->stream;
@@ -770,21 +765,32 @@ static enum ctrace_status stream_fetch(struct fetch *fetch)
 		options.Config.DeliverPolicy = js_DeliverByStartTime;
 		options.Config.OptStartTime = (int64_t)(fetch->copy->since_ns - AHEAD_NS);
 	}
+	if (fetch->copy->is_archive) {
+		status = ct_nats_archive_open(fetch);
+		if (status != CTRACE_OK)
+			return status;
+		if (fetch->resumed > 0) {
+			options.Config.DeliverPolicy = js_DeliverByStartSequence;
+			options.Config.OptStartSeq = fetch->resumed + 1;
+		}
+	}
 	if (fetch->copy->is_from_now)
 		options.Config.DeliverPolicy = js_DeliverNew;
-	got = js_SubscribeSync(&subscription, fetch->link.context, subject, NULL, &options, NULL);
+	got = js_SubscribeSync(&subscription, fetch->link.context, fetch->filter, NULL, &options,
+			       NULL);
 	if (got != NATS_OK)
-		return fetch_fail(fetch, CTRACE_OUTPUT_ERROR, address->stream,
-				  natsStatus_GetText(got));
+		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, address->stream,
+					  natsStatus_GetText(got));
 	status = messages_take(fetch, subscription);
 	natsSubscription_Destroy(subscription);
 	return status;
 }
 
 /* The file of the copy with the packets of that one. */
-static const struct file *file_whole(const struct trace *trace, const char *name)
+static const struct ct_nats_copied *file_whole(const struct ct_nats_copied_trace *trace,
+					       const char *name)
 {
-	const struct file *file;
+	const struct ct_nats_copied *file;
 	char packed[sizeof file->name + 4];
 
 	(void)snprintf(packed, sizeof packed, "%s.zst", name);
@@ -796,12 +802,13 @@ static const struct file *file_whole(const struct trace *trace, const char *name
 }
 
 /* Does the closing mark name a size that the copy has not?  A line is "stream.7 12345 12000". */
-static bool mark_differs(const struct trace *trace, const char *line, const char *end)
+static bool mark_differs(const struct ct_nats_copied_trace *trace, const char *line,
+			 const char *end)
 {
 	while (line < end) {
 		unsigned long long size;
 		char name[64];
-		const struct file *file;
+		const struct ct_nats_copied *file;
 		int used = 0;
 
 		if (sscanf(line, "%63s %llu%*[^\n]%n", name, &size, &used) < 2 &&
@@ -816,39 +823,65 @@ static bool mark_differs(const struct trace *trace, const char *line, const char
 	return false;
 }
 
-/* The closing mark says how long the streams were.  Of a part of a trace it would be wrong. */
-static enum ctrace_status mark_remove(struct fetch *fetch, struct trace *trace)
+static const char mark[] = "/* closed\n", mark_end[] = "*/\n";
+
+/* The metadata of the copy as a string, which the caller frees; NULL: none. */
+static char *metadata_read(const struct ct_nats_copied_trace *trace)
 {
-	static const char mark[] = "/* closed\n", mark_end[] = "*/\n";
-	char path[4200], *text, *begin, *end;
-	enum ctrace_status status = CTRACE_OK;
+	char path[4200], *text;
 	struct stat info;
 	int fd;
 
 	(void)snprintf(path, sizeof path, "%s/" CT_NATS_METADATA, trace->path);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		return CTRACE_OK;
+		return NULL;
 	text = fstat(fd, &info) == 0 ? calloc(1, (size_t)info.st_size + 1) : NULL;
-	if (text != NULL && read(fd, text, (size_t)info.st_size) == info.st_size &&
-	    (begin = strstr(text, mark)) != NULL && (end = strstr(begin, mark_end)) != NULL &&
-	    mark_differs(trace, begin + strlen(mark), end)) {
+	if (text != NULL && read(fd, text, (size_t)info.st_size) != info.st_size) {
+		free(text);
+		text = NULL;
+	}
+	(void)close(fd);
+	return text;
+}
+
+bool ct_nats_copy_is_closed(const struct ct_nats_copied_trace *trace)
+{
+	char *text = metadata_read(trace);
+	const char *begin = text != NULL ? strstr(text, mark) : NULL;
+	const char *end = begin != NULL ? strstr(begin, mark_end) : NULL;
+	bool is_closed = end != NULL && !mark_differs(trace, begin + strlen(mark), end);
+
+	free(text);
+	return is_closed;
+}
+
+/* The closing mark says how long the streams were.  Of a part of a trace it would be wrong. */
+static enum ctrace_status mark_remove(struct ct_nats_fetcher *fetch,
+				      struct ct_nats_copied_trace *trace)
+{
+	char *text = metadata_read(trace);
+	char *begin = text != NULL ? strstr(text, mark) : NULL;
+	char *end = begin != NULL ? strstr(begin, mark_end) : NULL;
+	enum ctrace_status status = CTRACE_OK;
+
+	if (end != NULL && mark_differs(trace, begin + strlen(mark), end)) {
 		end += strlen(mark_end);
 		memmove(begin, end, strlen(end) + 1);
 		status = metadata_put(fetch, trace, text, strlen(text));
 	}
 	free(text);
-	(void)close(fd);
 	return status;
 }
 
 /* Of a file that is there compressed in part, the copy keeps what is not compressed. */
-static void packed_end(struct fetch *fetch, struct trace *trace)
+static void packed_end(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace)
 {
-	for (struct file *file = trace->files; file != NULL; file = file->next) {
-		const struct file *other = name_is_packed(file->name) && !file->is_whole
-						   ? file_unpacked(trace, file)
-						   : NULL;
+	for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
+		const struct ct_nats_copied *other =
+			ct_nats_name_is_packed(file->name) && !file->is_whole
+				? file_unpacked(trace, file)
+				: NULL;
 
 		if (other != NULL && other->is_begun)
 			file_remove(fetch, trace, file);
@@ -857,11 +890,12 @@ static void packed_end(struct fetch *fetch, struct trace *trace)
 
 /* What a copy that is not continued needs.  Traces without metadata are removed: they cannot be
  * read. */
-static enum ctrace_status traces_end(struct fetch *fetch)
+static enum ctrace_status traces_end(struct ct_nats_fetcher *fetch)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	for (struct trace *trace = fetch->traces; trace != NULL; trace = trace->next) {
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next) {
 		char path[4200];
 
 		packed_end(fetch, trace);
@@ -869,7 +903,8 @@ static enum ctrace_status traces_end(struct fetch *fetch)
 			status = mark_remove(fetch, trace);
 		if (trace->has_metadata)
 			continue;
-		for (const struct file *file = trace->files; file != NULL; file = file->next) {
+		for (const struct ct_nats_copied *file = trace->files; file != NULL;
+		     file = file->next) {
 			(void)snprintf(path, sizeof path, "%s/%s", trace->path, file->name);
 			(void)unlink(path);
 		}
@@ -884,7 +919,7 @@ static enum ctrace_status traces_end(struct fetch *fetch)
 
 enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 {
-	struct fetch fetch = { .copy = copy };
+	struct ct_nats_fetcher fetch = { .copy = copy, .directory = -1 };
 	enum ctrace_status status =
 		ct_nats_address_parse(copy->address, true, &fetch.address, copy->error);
 
@@ -896,15 +931,18 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 	if (status != CTRACE_OK)
 		return status;
 	status = stream_fetch(&fetch);
-	ct_nats_link_close(&fetch.link);
 	if (status == CTRACE_OK)
 		status = traces_end(&fetch);
+	if (status == CTRACE_OK && copy->is_archive)
+		status = ct_nats_archive_note(&fetch);
+	ct_nats_archive_close(&fetch);
+	ct_nats_link_close(&fetch.link);
 	while (fetch.traces != NULL) {
-		struct trace *trace = fetch.traces;
+		struct ct_nats_copied_trace *trace = fetch.traces;
 
 		fetch.traces = trace->next;
 		while (trace->files != NULL) {
-			struct file *file = trace->files;
+			struct ct_nats_copied *file = trace->files;
 
 			trace->files = file->next;
 			if (file->fd >= 0)

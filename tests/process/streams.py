@@ -142,8 +142,8 @@ def a_trace_comes_back_as_it_was(room):
     assert room.forward(address) == [0, 1, 0], 'nothing is sent twice'
     room.tool('archive', address, room.at('archive'))
     assert room.streams_differ(room.at('archive')) == ([], [])
-    again = room.tool('archive', address, room.at('archive'), check=False)
-    assert again.returncode == 2 and 'it is not an empty directory; name a new one' in again.stderr, again
+    again = room.tool('archive', address, room.at('logs'), check=False)
+    assert again.returncode == 2 and 'no archive of a stream; name a new directory' in again.stderr, again
     assert room.streams_differ(room.at('archive')) == ([], [])
     done = subprocess.run(['babeltrace2', *glob.glob(room.at('archive', '*'))], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.count('\n') == 60000 and done.stderr == '', done.stderr
@@ -669,8 +669,180 @@ def clocks_of_hosts_are_compared(room):
     assert read.stdout.count('\n') == 20, read
 
 
+# archives that go on, and pruning
+
+
+def messages(server, name='TRACES'):
+    """{subject: count} of the stream."""
+    answer = request(server.port, f'$JS.API.STREAM.INFO.{name}', '{"subjects_filter":">"}')
+    return json.loads(re.search(r'^\{"type".*$', answer, re.MULTILINE)[0])['state'].get('subjects') or {}
+
+
+def archive(room, address, *options):
+    done = room.tool('archive', *options, address, room.at('archive'))
+    found = re.fullmatch(r'ctrace archive: (\d+) bytes of (\d+) traces?, in (\d+) messages?\n', done.stderr)
+    assert found, done.stderr
+    return int(found[3])
+
+
+def archived(room):
+    return room.shown(room.at('archive'))
+
+
+def an_archive_goes_on(room):
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    assert archive(room, address) > 0
+    assert archive(room, address) == 0, 'nothing is new'
+    same(archived(room), expect(1, 1000))
+    program.ask('run 1000')
+    program.end()
+    room.forward(address)
+    assert archive(room, address) > 0 and archive(room, address) == 0
+    same(archived(room), expect(1, 2000))
+    for change, text in ((lambda: address + '?host=other', 'of other hosts or jobs'), (lambda: address + '?job=OTHER', 'of other hosts or jobs')):
+        refused = room.tool('archive', change(), room.at('archive'), check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+    follower = subprocess.Popen([TOOL, 'archive', '-f', address, room.at('archive')], env=room.environment)
+    room.processes.append(follower)
+    consumers(server, 1)
+    refused = room.tool('archive', address, room.at('archive'), check=False)
+    assert refused.returncode == 2 and 'another ctrace archive writes there' in refused.stderr, refused
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    (stream, *_) = glob.glob(room.at('archive', '*', 'stream.0'))
+    os.truncate(stream, 100)
+    refused = room.tool('archive', address, room.at('archive'), check=False)
+    assert refused.returncode == 2 and 'shorter than its file .archived says' in refused.stderr, refused
+    with open(room.at('archive', '.archived'), 'w', encoding='ascii') as file:
+        file.write('ctrace archive 1\nnonsense\n')
+    refused = room.tool('archive', address, room.at('archive'), check=False)
+    assert refused.returncode == 2 and 'its file .archived is damaged' in refused.stderr, refused
+
+
+def pruning_removes_what_is_archived(room):
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 20000')
+    program.settle()
+    room.forward(address)
+    # Not of ctrace, and of a trace that ctrace knows nothing of.
+    foreign = ['ctrace.a.b.c.d.e', 'ctrace.default.h.j.0123456789abcdef0123456789abcdef.stream-0', 'ctrace.op.h']
+    for subject in foreign:
+        request(server.port, subject, 'x')
+    before = messages(server)
+    assert archive(room, address) > 0
+    assert messages(server) == before, 'without --prune nothing is removed'
+    archive(room, address, '--prune')
+    left = messages(server)
+    assert [subject for subject in left if subject.endswith('.stream-0')] == foreign[1:2], left
+    (metadata,) = [subject for subject in left if subject.endswith('.metadata')]
+    assert left[metadata] == 1 and set(foreign) <= set(left), 'the last metadata of an open trace stay'
+    same(archived(room), expect(1, 20000))
+    program.ask('run 100')
+    program.settle()
+    room.forward(address)
+    same(room.shown(address), expect(1, 20100, 20000))
+    program.end()
+    room.forward(address)
+    archive(room, address, '--prune')
+    assert set(messages(server)) == set(foreign), 'a closed trace leaves nothing'
+    same(archived(room), expect(1, 20100))
+    assert room.streams_differ(room.at('archive')) == ([], [])
+    assert room.forward(address)[0] == 0, 'the forwarder does not send again'
+    assert archive(room, address, '--prune') == 0
+
+
+def pruning_keeps_what_is_young(room):
+    server, address = room.server()
+    room.traced(1000)
+    room.forward(address)
+    before = messages(server)
+    archive(room, address, '--prune', '--keep=1h')
+    assert messages(server) == before
+    end = time.monotonic() + PATIENCE
+    while messages(server) != {}:
+        assert time.monotonic() < end, messages(server)
+        archive(room, address, '--prune', '--keep=1s')
+    same(archived(room), expect(1, 1000))
+    for words, text in ((('--keep=7d',), '--keep goes with --prune'), (('--prune', '--keep=week'), 'is no time to keep'),
+                        (('--prune', '--keep=99999999d'), 'is no time to keep')):
+        refused = room.tool('archive', *words, address, room.at('archive'), check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+
+
+def a_killed_archive_loses_nothing(room):
+    """Killed at any moment, while a forwarder sends and the stream is pruned."""
+    server, address = room.server()
+    follower = room.follow(address)
+    program = room.program(2)
+    program.ask('run 100')
+    room.until_there(address, expect(2, 100))
+    count = 100
+    for kill in range(25):
+        program.say('run 2000')
+        archiver = subprocess.Popen([TOOL, 'archive', '-f', '--prune', address, room.at('archive')], env=room.environment)
+        room.processes.append(archiver)
+        time.sleep(kill * 0.013)
+        archiver.kill()
+        archiver.wait()
+        program.answer()
+        count += 2000
+    program.end()
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(2, count))
+    assert room.streams_differ(room.at('archive')) == ([], [])
+    assert messages(server) == {}
+
+
+def pruning_knows_compressed_generations(room):
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write('mftrace.emitter.binfile#compress = zstd\n')
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    archive(room, address, '--prune')
+    program.ask('run 1000')
+    program.end()
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(1, 2000))
+    assert messages(server) == {}
+
+
+def an_archive_of_a_stream_made_anew_goes_on(room):
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    archive(room, address, '--prune')
+    server.kill()
+    shutil.rmtree(room.at(server.name))
+    server.start()
+    program.ask('run 1000')
+    program.end()
+    follower = room.follow(address)
+    room.until_there(address, expect(1, 2000))
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(1, 2000))
+    assert room.streams_differ(room.at('archive')) == ([], []) and messages(server) == {}
+
+
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
-                   getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',) and name != 'on_host']
+                   getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',) and
+                   name not in ('on_host', 'archive', 'archived')]
 writer.Room = Streams
 
 if __name__ == '__main__':

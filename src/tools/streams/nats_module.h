@@ -55,6 +55,10 @@ struct ct_nats_copy {
 	/* fetch: only packets that may have events between these times, since 1970; 0 and
 	 * UINT64_MAX: all */
 	uint64_t since_ns, until_ns;
+	/* fetch: the directory is an archive: it has a note how far it is, and goes on there */
+	bool is_archive;
+	bool prunes;      /* ... and what it has on its disk is removed from the stream */
+	uint64_t keep_ns; /* but not what is younger */
 	bool is_from_now; /* fetch: nothing that the stream had before */
 	/* fetch with `follows`, or NULL: called with what has come, in whole packets; the streams
 	 * are then emptied.  is_repeated: some of these events may have come before, because a

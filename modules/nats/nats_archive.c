@@ -1,0 +1,415 @@
+/*
+ * nats_archive.c - an archive of a stream that is continued, and the pruning of the stream.
+ *
+ * The note of an archive, the file .archived, says up to which message of the stream the archive
+ * has all, and which bytes of each file it has.  It is written when these are on the disk, and
+ * takes the place of the last note as a whole.  So an archive that was killed goes on at its note;
+ * the messages behind that change nothing when they come again.
+ *
+ * Only what a note on the disk covers is removed from the stream: of each trace, the messages up to
+ * the last one that was taken.  The server purges by subject and by number, so messages that come
+ * meanwhile stay.  The last metadata stay until the trace is closed and complete, because the
+ * stream's other readers need them.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "nats_fetch.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOTE ".archived"
+#define NEW_NOTE ".archived.new"
+#define FIRST_LINE "ctrace archive 1\n"
+#define CUTOFF_MS 2000
+
+/* -----------------------------------------------------------------------------------------------
+ * The note
+ */
+
+/* A compressed file that is not complete is copied again from its first message: the copy does not
+ * keep a part of it. */
+static bool file_is_noted(const struct ct_nats_copied *file)
+{
+	return (file->is_begun && (file->is_whole || !ct_nats_name_is_packed(file->name))) ||
+	       file->is_replaced;
+}
+
+/* The last message before which everything is in the archive. */
+static uint64_t archive_sequence(const struct ct_nats_fetcher *fetch)
+{
+	uint64_t sequence = fetch->sequence;
+
+	for (const struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next) {
+		if (!trace->has_metadata && trace->first_sequence > 0 &&
+		    trace->first_sequence <= sequence)
+			sequence = trace->first_sequence - 1;
+		if (trace->parts_sequence > 0 && trace->parts_sequence <= sequence)
+			sequence = trace->parts_sequence - 1;
+		for (const struct ct_nats_copied *file = trace->files; file != NULL;
+		     file = file->next)
+			if (file->is_begun && !file_is_noted(file) &&
+			    file->first_sequence <= sequence)
+				sequence = file->first_sequence - 1;
+	}
+	return sequence;
+}
+
+static void note_print(struct ct_buf *out, const struct ct_nats_fetcher *fetch, uint64_t sequence)
+{
+	ct_buf_add_format(out, FIRST_LINE "%s %" PRId64 " %" PRIu64 " %s\n", fetch->address.stream,
+			  fetch->link.created, sequence, fetch->filter);
+	for (const struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next) {
+		const char *slash = strrchr(trace->path, '/');
+
+		if (!trace->has_metadata)
+			continue;
+		ct_buf_add_format(
+			out, "trace %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %s\n",
+			trace->uuid, slash != NULL ? slash + 1 : trace->path, trace->first_sequence,
+			trace->last_sequence, trace->metadata_sequence, trace->pruned,
+			trace->has_left, trace->subject);
+		for (const struct ct_nats_copied *file = trace->files; file != NULL;
+		     file = file->next)
+			if (file_is_noted(file))
+				ct_buf_add_format(
+					out,
+					"file %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %d %d\n",
+					file->name, file->base, file->end, file->restarts,
+					file->is_begun, file->is_whole, file->is_replaced);
+	}
+}
+
+/* Puts the note in the place of the last one.  Everything else of the archive is on the disk. */
+static enum ctrace_status note_write(struct ct_nats_fetcher *fetch, uint64_t sequence)
+{
+	struct ct_buf text;
+	size_t at = 0;
+	bool is_written;
+	int fd;
+
+	ct_buf_init(&text);
+	note_print(&text, fetch, sequence);
+	fd = openat(fetch->directory, NEW_NOTE,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	is_written = fd >= 0 && !text.failed;
+	while (is_written && at < text.size) {
+		ssize_t put = TEMP_FAILURE_RETRY(write(fd, text.data + at, text.size - at));
+
+		is_written = put > 0;
+		at += is_written ? (size_t)put : 0;
+	}
+	is_written = is_written && fsync(fd) == 0;
+	if (fd >= 0 && close(fd) != 0)
+		is_written = false;
+	ct_buf_fini(&text);
+	if (!is_written || renameat(fetch->directory, NEW_NOTE, fetch->directory, NOTE) != 0 ||
+	    fsync(fetch->directory) != 0)
+		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->copy->paths[0],
+					  strerror(errno));
+	return CTRACE_OK;
+}
+
+static enum ctrace_status note_refuse(struct ct_nats_fetcher *fetch, const char *what)
+{
+	(void)snprintf(fetch->copy->error, CT_NATS_ERROR_SIZE,
+		       "%.200s: %.200s; name a new directory", fetch->copy->paths[0], what);
+	return CTRACE_OUTPUT_ERROR;
+}
+
+static bool text_is_name(const char *text)
+{
+	return text[0] != '.' && strchr(text, '/') == NULL;
+}
+
+/* "trace UUID NAME FIRST LAST METADATA PRUNED LEFT SUBJECT" */
+static struct ct_nats_copied_trace *trace_parse(struct ct_nats_fetcher *fetch, const char *line)
+{
+	struct ct_nats_copied_trace *trace = calloc(1, sizeof *trace);
+	char name[256], subject[sizeof trace->subject];
+	int has_left;
+
+	if (trace == NULL ||
+	    sscanf(line,
+		   "trace %32[0-9a-f] %255s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+		   " %d %1023[^\n]",
+		   trace->uuid, name, &trace->first_sequence, &trace->last_sequence,
+		   &trace->metadata_sequence, &trace->pruned, &has_left, subject) != 8 ||
+	    !text_is_name(name) ||
+	    asprintf(&trace->path, "%s/%s", fetch->copy->paths[0], name) < 0) {
+		free(trace);
+		return NULL;
+	}
+	(void)snprintf(trace->subject, sizeof trace->subject, "%s", subject);
+	trace->has_left = has_left != 0;
+	trace->has_metadata = true;
+	ct_nats_clock_read(trace);
+	trace->next = fetch->traces;
+	fetch->traces = trace;
+	return trace;
+}
+
+/* "file NAME BASE END RESTARTS BEGUN WHOLE REPLACED" */
+static bool file_parse(struct ct_nats_copied_trace *trace, const char *line)
+{
+	struct ct_nats_copied *file, found = { .fd = -1 };
+	int is_begun, is_whole, is_replaced;
+
+	if (trace == NULL ||
+	    sscanf(line, "file %63s %" SCNu64 " %" SCNu64 " %" SCNu64 " %d %d %d", found.name,
+		   &found.base, &found.end, &found.restarts, &is_begun, &is_whole,
+		   &is_replaced) != 7 ||
+	    !text_is_name(found.name) || found.base > found.end)
+		return false;
+	file = ct_nats_copied_find(trace, found.name);
+	if (file == NULL)
+		return false;
+	file->base = found.base;
+	file->end = file->packet_end = found.end;
+	file->restarts = found.restarts;
+	file->is_begun = is_begun != 0;
+	file->is_whole = is_whole != 0;
+	file->is_replaced = is_replaced != 0;
+	return true;
+}
+
+/* Has the directory what the note says? */
+static bool trace_is_there(const struct ct_nats_fetcher *fetch,
+			   const struct ct_nats_copied_trace *trace)
+{
+	const char *name = strrchr(trace->path, '/') + 1;
+	char path[600];
+	struct stat info;
+
+	(void)snprintf(path, sizeof path, "%.255s/" CT_NATS_METADATA, name);
+	if (fstatat(fetch->directory, path, &info, AT_SYMLINK_NOFOLLOW) != 0)
+		return false;
+	for (const struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
+		(void)snprintf(path, sizeof path, "%.255s/%.63s", name, file->name);
+		if (file->is_begun && !file->is_replaced &&
+		    (fstatat(fetch->directory, path, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+		     (uint64_t)info.st_size < file->end - file->base))
+			return false;
+	}
+	return true;
+}
+
+/* The servers have made the stream anew: its messages have other numbers, and the forwarders send
+ * everything again, each file for the first time. */
+static void archive_renumber(struct ct_nats_fetcher *fetch)
+{
+	fetch->resumed = 0;
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next) {
+		trace->first_sequence = trace->last_sequence = trace->metadata_sequence =
+			trace->pruned = 0;
+		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next)
+			file->restarts = 0;
+	}
+}
+
+static enum ctrace_status note_parse(struct ct_nats_fetcher *fetch, FILE *note)
+{
+	struct ct_nats_copied_trace *trace = NULL;
+	char *line = NULL, stream[CT_NATS_TEXT], filter[sizeof fetch->filter];
+	size_t room = 0;
+	int64_t created;
+	const char *wrong = NULL;
+
+	if (getline(&line, &room, note) < 0 || strcmp(line, FIRST_LINE) != 0 ||
+	    getline(&line, &room, note) < 0 ||
+	    sscanf(line, "%255s %" SCNd64 " %" SCNu64 " %1399[^\n]", stream, &created,
+		   &fetch->resumed, filter) != 4)
+		wrong = "its file " NOTE " is damaged";
+	else if (strcmp(stream, fetch->address.stream) != 0 || strcmp(filter, fetch->filter) != 0)
+		wrong = "it is the archive of another stream, or of other hosts or jobs";
+	while (wrong == NULL && getline(&line, &room, note) >= 0) {
+		if (strncmp(line, "trace ", 6) == 0)
+			trace = trace_parse(fetch, line);
+		if (trace == NULL || (strncmp(line, "trace ", 6) != 0 && !file_parse(trace, line)))
+			wrong = "its file " NOTE " is damaged";
+	}
+	free(line);
+	for (trace = fetch->traces; trace != NULL && wrong == NULL; trace = trace->next)
+		if (!trace_is_there(fetch, trace))
+			wrong = "a trace of the archive is missing or shorter than its file " NOTE
+				" says";
+	if (wrong != NULL)
+		return note_refuse(fetch, wrong);
+	if (created != fetch->link.created)
+		archive_renumber(fetch);
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_nats_archive_open(struct ct_nats_fetcher *fetch)
+{
+	enum ctrace_status status;
+	FILE *note;
+	int fd;
+
+	fetch->directory = open(fetch->copy->paths[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fetch->directory < 0)
+		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->copy->paths[0],
+					  strerror(errno));
+	if (flock(fetch->directory, LOCK_EX | LOCK_NB) != 0)
+		return note_refuse(fetch, "another ctrace archive writes there");
+	fd = openat(fetch->directory, NOTE, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return errno == ENOENT ? note_write(fetch, 0)
+				       : ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR,
+							    fetch->copy->paths[0], strerror(errno));
+	note = fdopen(fd, "r");
+	if (note == NULL) {
+		(void)close(fd);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	status = note_parse(fetch, note);
+	(void)fclose(note);
+	fetch->sequence = fetch->resumed;
+	return status;
+}
+
+void ct_nats_archive_close(struct ct_nats_fetcher *fetch)
+{
+	if (fetch->directory >= 0)
+		(void)close(fetch->directory);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Pruning
+ */
+
+/* The first message that is younger than the time to keep; UINT64_MAX: none.  0: it is not known,
+ * and nothing may be removed. */
+static uint64_t kept_sequence(struct ct_nats_fetcher *fetch)
+{
+	natsSubscription *subscription = NULL;
+	natsMsg *message = NULL;
+	jsMsgMetaData *data = NULL;
+	jsConsumerInfo *info = NULL;
+	uint64_t sequence = 0;
+	jsSubOptions options;
+
+	if (fetch->copy->keep_ns == 0)
+		return UINT64_MAX;
+	(void)jsSubOptions_Init(&options);
+	options.Stream = fetch->address.stream;
+	options.Ordered = true;
+	options.Config.DeliverPolicy = js_DeliverByStartTime;
+	options.Config.OptStartTime = (int64_t)(ct_clock_wall_ns() - fetch->copy->keep_ns);
+	options.Config.HeadersOnly = true;
+	if (js_SubscribeSync(&subscription, fetch->link.context, fetch->filter, NULL, &options,
+			     NULL) != NATS_OK)
+		return 0;
+	if (natsSubscription_GetConsumerInfo(&info, subscription, NULL, NULL) == NATS_OK &&
+	    info->NumPending == 0 && info->Delivered.Consumer == 0)
+		sequence = UINT64_MAX;
+	else if (natsSubscription_NextMsg(&message, subscription, CUTOFF_MS) == NATS_OK &&
+		 natsMsg_GetMetaData(&data, message) == NATS_OK)
+		sequence = data->Sequence.Stream;
+	jsMsgMetaData_Destroy(data);
+	natsMsg_Destroy(message);
+	jsConsumerInfo_Destroy(info);
+	natsSubscription_Destroy(subscription);
+	return sequence;
+}
+
+/* Removes the messages of a subject that have a lower number. */
+static natsStatus subject_purge(struct ct_nats_fetcher *fetch, const char *subject,
+				uint64_t sequence)
+{
+	jsOptions options;
+
+	(void)jsOptions_Init(&options);
+	options.Wait = CT_NATS_REQUEST_MS;
+	options.Stream.Purge.Subject = subject;
+	options.Stream.Purge.Sequence = sequence;
+	return js_PurgeStream(fetch->link.context, fetch->address.stream, &options, NULL);
+}
+
+static natsStatus trace_prune(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace,
+			      uint64_t below)
+{
+	char subject[sizeof trace->subject + sizeof CT_NATS_METADATA + 1];
+	bool is_closed = ct_nats_copy_is_closed(trace);
+	natsStatus status = NATS_OK;
+
+	if (is_closed) {
+		(void)snprintf(subject, sizeof subject, "%s.*", trace->subject);
+		return subject_purge(fetch, subject, below);
+	}
+	for (const struct ct_nats_copied *file = trace->files; file != NULL && status == NATS_OK;
+	     file = file->next) {
+		int size = snprintf(subject, sizeof subject, "%s.", trace->subject);
+
+		if (!file_is_noted(file))
+			continue;
+		(void)snprintf(subject + size, sizeof subject - (size_t)size, "%s", file->name);
+		for (char *at = subject + size; *at != '\0'; at++)
+			*at = *at == '.' ? '-' : *at;
+		status = subject_purge(fetch, subject, below);
+	}
+	if (status == NATS_OK && trace->metadata_sequence > 1) {
+		(void)snprintf(subject, sizeof subject, "%s." CT_NATS_METADATA, trace->subject);
+		status = subject_purge(fetch, subject,
+				       trace->metadata_sequence < below ? trace->metadata_sequence
+									: below);
+	}
+	return status;
+}
+
+static enum ctrace_status archive_prune(struct ct_nats_fetcher *fetch)
+{
+	uint64_t kept = kept_sequence(fetch);
+
+	if (kept == 0)
+		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
+					  "the first message to keep cannot be found");
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next) {
+		uint64_t below = trace->last_sequence + 1 < kept ? trace->last_sequence + 1 : kept;
+		natsStatus status;
+
+		if (!trace->has_metadata || trace->has_left || trace->last_sequence == 0 ||
+		    below <= trace->pruned)
+			continue;
+		status = trace_prune(fetch, trace, below);
+		if (status != NATS_OK) {
+			const char *detail = nats_GetLastError(NULL);
+
+			return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, trace->subject,
+						  detail != NULL && detail[0] != '\0'
+							  ? detail
+							  : natsStatus_GetText(status));
+		}
+		trace->pruned = below;
+	}
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_nats_archive_note(struct ct_nats_fetcher *fetch)
+{
+	enum ctrace_status status;
+
+	/* One call for all files: those that were closed meanwhile count too. */
+	if (syncfs(fetch->directory) != 0)
+		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->copy->paths[0],
+					  strerror(errno));
+	status = note_write(fetch, archive_sequence(fetch));
+	if (status == CTRACE_OK && fetch->copy->prunes)
+		status = archive_prune(fetch);
+	fetch->is_changed = false;
+	fetch->noted_ms = nats_Now();
+	return status;
+}

@@ -1,0 +1,89 @@
+/*
+ * nats_fetch.h - the parts of a copy from a stream: nats_fetch.c, nats_archive.c.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_NATS_FETCH_H
+#define CT_NATS_FETCH_H
+
+#include "nats_parts.h"
+
+struct ct_nats_copied {
+	struct ct_nats_copied *next;
+	char name[64];
+	int fd; /* -1: not open now */
+	uint64_t used;
+	uint64_t base;       /* offset of the first byte of the copy */
+	uint64_t end;        /* offset behind the last one */
+	uint64_t packet_end; /* offset behind the last packet, of which a part may not be there */
+	bool is_taken;       /* a part of it was handed over and removed */
+	uint64_t restarts;
+	uint64_t first_sequence; /* of its messages in the stream */
+	bool is_begun;
+	bool is_whole;    /* a compressed file: the copy has all of it */
+	bool is_replaced; /* by the same file, compressed */
+};
+
+struct ct_nats_copied_trace {
+	struct ct_nats_copied_trace *next;
+	char uuid[33];
+	char subject[1024]; /* of its messages, without the file */
+	char *path;
+	struct ct_nats_copied *files;
+	bool has_metadata;
+	/* of the host's clock, as the messages say: the largest bound of its error */
+	uint64_t clock_error_ns;
+	bool has_clock, is_unsynchronised;
+	bool is_clock_new; /* its file has older values */
+	bool is_hidden;    /* it has nothing new: its metadata have another name */
+	/* numbers of its messages in the stream */
+	uint64_t first_sequence, last_sequence;
+	uint64_t metadata_sequence; /* of the first message of the last whole metadata; 0: none */
+	uint64_t parts_sequence;    /* of the first part of metadata that are not complete */
+	uint64_t pruned;            /* messages before this one are removed from the stream */
+	/* messages were not copied, because a part before them is missing; they stay */
+	bool has_left;
+	char *parts; /* of metadata that are not complete */
+	uint64_t parts_size, parts_got;
+};
+
+struct ct_nats_fetcher {
+	struct ct_nats_copy *copy;
+	struct ct_nats_address address;
+	struct ct_nats_link link;
+	struct ct_nats_copied_trace *traces;
+	uint64_t uses;
+	uint32_t open_count;
+	/* of what was not handed over */
+	uint64_t new_bytes;
+	int64_t new_since_ms;
+	bool is_repeated;
+	/* of an archive */
+	char filter[1400]; /* the subjects that are copied */
+	int directory;     /* -1: no archive */
+	uint64_t sequence; /* of the last message that was taken */
+	uint64_t resumed;  /* where an earlier archive ended */
+	bool is_changed;   /* since the note was written */
+	int64_t noted_ms;  /* when it was written */
+};
+
+/* ---- nats_fetch.c */
+/* Stores the reason in copy->error, and returns the status. */
+enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace_status status,
+				      const char *path, const char *what);
+/* Returns the file of that name; makes it when it is new.  NULL without memory. */
+struct ct_nats_copied *ct_nats_copied_find(struct ct_nats_copied_trace *trace, const char *name);
+/* Reads what the copy has noted of the host's clock. */
+void ct_nats_clock_read(struct ct_nats_copied_trace *trace);
+bool ct_nats_name_is_packed(const char *name);
+/* Has the copy all that the trace's closing mark names?  False without a mark. */
+bool ct_nats_copy_is_closed(const struct ct_nats_copied_trace *trace);
+
+/* ---- nats_archive.c: an archive that is continued */
+/* Locks the directory, and reads the note of an earlier archive.  Writes one when there is none. */
+enum ctrace_status ct_nats_archive_open(struct ct_nats_fetcher *fetch);
+/* Makes what was copied durable, and notes it.  With `prunes`, removes it from the stream. */
+enum ctrace_status ct_nats_archive_note(struct ct_nats_fetcher *fetch);
+void ct_nats_archive_close(struct ct_nats_fetcher *fetch);
+
+#endif
