@@ -32,7 +32,7 @@ static const struct key {
 	KEY("certificate", TEXT, certificate, "a file"),
 	KEY("key", TEXT, key, "a file"),
 	KEY("replicas", COUNT, replicas, "1 to 5"),
-	KEY("maxage", DURATION, max_age, "a time, such as 90s, 12h or 7d"),
+	KEY("maxage", DURATION, max_age, "a time of at most 106751d, such as 90s, 12h or 7d"),
 	KEY("maxbytes", SIZE, max_bytes, "a size, such as 500M or 10G"),
 #undef KEY
 };
@@ -120,6 +120,9 @@ static bool number_store(int64_t *out, enum kind kind, const char *text)
 		}
 	}
 	if (*end != '\0' || __builtin_mul_overflow(value, factor, &value))
+		return false;
+	/* The servers count nanoseconds. */
+	if (kind == DURATION && value > INT64_MAX / 1000000000)
 		return false;
 	*out = value;
 	return kind != COUNT || value <= 5;

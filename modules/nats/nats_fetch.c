@@ -595,10 +595,46 @@ static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg *m
  * The stream
  */
 
+/* Metadata that are larger than a message: takes all messages of the subject. */
+static enum ctrace_status metadata_take_parts(struct ct_nats_fetcher *fetch,
+					      struct ct_nats_copied_trace *trace,
+					      const char *subject)
+{
+	natsSubscription *subscription = NULL;
+	enum ctrace_status status = CTRACE_OK;
+	uint64_t pending = 1;
+	jsSubOptions options;
+
+	(void)jsSubOptions_Init(&options);
+	options.Stream = fetch->address.stream;
+	options.Ordered = true;
+	if (js_SubscribeSync(&subscription, fetch->link.context, subject, NULL, &options, NULL) !=
+	    NATS_OK)
+		return CTRACE_OK; /* they are left out, and that is reported */
+	while (pending > 0 && status == CTRACE_OK) {
+		jsMsgMetaData *data = NULL;
+		natsMsg *message = NULL;
+
+		if (natsSubscription_NextMsg(&message, subscription, CT_NATS_REQUEST_MS) != NATS_OK)
+			break;
+		pending = 0;
+		if (natsMsg_GetMetaData(&data, message) == NATS_OK) {
+			pending = data->NumPending;
+			fetch->sequence = data->Sequence.Stream;
+		}
+		jsMsgMetaData_Destroy(data);
+		status = metadata_take(fetch, trace, message);
+		natsMsg_Destroy(message);
+	}
+	natsSubscription_Destroy(subscription);
+	return status;
+}
+
 /* What the streams of a copy do not have: the clocks, and the metadata of traces whose part of the
  * stream begins behind them. */
 static enum ctrace_status metadata_fetch(struct ct_nats_fetcher *fetch)
 {
+	uint64_t sequence = fetch->sequence;
 	enum ctrace_status status = CTRACE_OK;
 
 	for (struct ct_nats_copied_trace *trace = fetch->traces;
@@ -613,7 +649,11 @@ static enum ctrace_status metadata_fetch(struct ct_nats_fetcher *fetch)
 		if (js_GetLastMsg(&message, fetch->link.context, fetch->address.stream, subject,
 				  NULL, NULL) != NATS_OK)
 			continue;
-		status = metadata_take(fetch, trace, message);
+		fetch->sequence = natsMsg_GetSequence(message);
+		status = header_number(message, CT_NATS_OFFSET) == 0
+				 ? metadata_take(fetch, trace, message)
+				 : metadata_take_parts(fetch, trace, subject);
+		fetch->sequence = sequence;
 		natsMsg_Destroy(message);
 	}
 	return status;

@@ -141,6 +141,9 @@ static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct
 		}
 		if (!is_packed)
 			chunk = chunk_cut(forward->body, size, forward->body_max);
+		/* Nobody completes the last packet: it is sent as it is. */
+		if (chunk.size == 0 && !trace->is_open && size == left)
+			chunk.size = size;
 		if (chunk.size == 0)
 			break;
 		chunk.offset = file->sent;
@@ -522,6 +525,13 @@ enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy)
 
 	if (status != CTRACE_OK)
 		return status;
+	if (strcmp(forward.address.host, "*") != 0 || strcmp(forward.address.job, "*") != 0) {
+		(void)snprintf(
+			copy->error, CT_NATS_ERROR_SIZE,
+			"host= and job= in the address are for readers; every trace is sent under "
+			"its own host and job");
+		return CTRACE_SYNTAX_ERROR;
+	}
 	forward.body = malloc(BODY_MAX);
 	if (forward.body == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;

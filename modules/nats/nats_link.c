@@ -15,11 +15,21 @@
 #define RECONNECT_MS 250
 #define WAIT_NS 200000000
 
+/* The text of libnats without the place in its sources, "(conn.c:2088): ". */
+static const char *detail_plain(const char *detail)
+{
+	const char *end = detail != NULL && detail[0] == '(' ? strstr(detail, "): ") : NULL;
+
+	detail = end != NULL ? end + 3 : detail;
+	return detail != NULL && detail[0] != '\0' ? detail : NULL;
+}
+
 static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
 				    const char *which, natsStatus status)
 {
 	natsStatus last;
-	const char *detail = nats_GetLastError(&last);
+	const char *detail = detail_plain(nats_GetLastError(&last));
+	const char *text = natsStatus_GetText(status);
 	size_t size;
 
 	if (status == NATS_OK)
@@ -27,9 +37,8 @@ static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *
 	(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s ", what);
 	ct_nats_shown(error + strlen(error), CT_NATS_ERROR_SIZE / 2, which);
 	size = strlen(error);
-	(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, ": %s%s%s",
-		       natsStatus_GetText(status), detail != NULL ? ": " : "",
-		       detail != NULL ? detail : "");
+	(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, ": %s",
+		       detail != NULL ? detail : text);
 	switch (status) {
 	case NATS_NOT_FOUND:
 		return CTRACE_NOT_FOUND;
@@ -140,6 +149,31 @@ enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
 	return result;
 }
 
+/* Another stream has the subjects: which, and what to do. */
+static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_address *address,
+			    char error[CT_NATS_ERROR_SIZE])
+{
+	static const char begin[] = "\"streams\":[\"";
+	char request[CT_NATS_TEXT + 32], other[CT_NATS_TEXT] = "another stream";
+	natsMsg *reply = NULL;
+
+	(void)snprintf(request, sizeof request, "{\"subject\":\"%s.>\"}", address->subject);
+	if (natsConnection_RequestString(&reply, link->connection, "$JS.API.STREAM.NAMES", request,
+					 CT_NATS_REQUEST_MS) == NATS_OK) {
+		const char *data = natsMsg_GetData(reply);
+		const char *name = strstr(data, begin);
+
+		if (name != NULL)
+			(void)sscanf(name + sizeof begin - 1, "%255[^\"]", other);
+		natsMsg_Destroy(reply);
+	}
+	(void)snprintf(
+		error, CT_NATS_ERROR_SIZE,
+		"stream %.100s cannot be made: %.100s has the subjects %.100s.>; name that stream, "
+		"or other subjects, such as ?subject=%.60s2",
+		address->stream, other, address->subject, address->subject);
+}
+
 enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
 				       const struct ct_nats_address *address, bool makes,
 				       char error[CT_NATS_ERROR_SIZE])
@@ -158,8 +192,19 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
 	jsStreamInfo_Destroy(info);
 	if (status == NATS_OK)
 		return CTRACE_OK;
+	if (status == NATS_NOT_FOUND) {
+		char servers[CT_NATS_ERROR_SIZE / 2];
+
+		ct_nats_shown(servers, sizeof servers, address->servers);
+		(void)snprintf(error, CT_NATS_ERROR_SIZE,
+			       "there is no stream %.100s at %.200s; ctrace forward makes one",
+			       address->stream, servers);
+		return CTRACE_NOT_FOUND;
+	}
 	(void)link_fail(error, "stream", address->stream, status);
-	return status == NATS_NOT_FOUND ? CTRACE_NOT_FOUND : CTRACE_OUTPUT_ERROR;
+	if (strstr(error, "overlap") != NULL)
+		overlap_explain(link, address, error);
+	return CTRACE_OUTPUT_ERROR;
 }
 
 void ct_nats_link_close(struct ct_nats_link *link)

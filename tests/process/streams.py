@@ -103,7 +103,7 @@ class Streams(Room):
 
     def forward(self, address, *options):
         done = self.tool('forward', *options, self.at('logs'), address)
-        found = re.fullmatch(r'ctrace forward: (\d+) bytes of (\d+) traces, in (\d+) messages\n', done.stderr)
+        found = re.fullmatch(r'ctrace forward: (\d+) bytes? of (\d+) traces?, in (\d+) messages?\n', done.stderr)
         assert found, done.stderr
         return [int(number) for number in found.groups()]
 
@@ -838,6 +838,106 @@ def an_archive_of_a_stream_made_anew_goes_on(room):
     archive(room, address, '--prune')
     same(archived(room), expect(1, 2000))
     assert room.streams_differ(room.at('archive')) == ([], []) and messages(server) == {}
+
+
+# what is said
+
+
+def texts_say_what_to_do(room):
+    server, address = room.server()
+    os.makedirs(room.at('logs'), exist_ok=True)
+    missing = room.tool('stats', address, check=False)
+    assert missing.returncode == 1 or missing.returncode == 2
+    assert f'there is no stream TRACES at nats://127.0.0.1:{server.port}; ctrace forward makes one' in missing.stderr, missing
+    make_stream(server, 'TRACES', 'ctrace')
+    for verb in (('show',), ('stats',), ('report', '-o', room.at('page.html'))):
+        empty = room.tool(*verb, address, check=False)
+        assert empty.stderr == f'ctrace {verb[0]}: stream TRACES: it has no trace yet, or none that the address and the times select\n', empty
+    room.traced(10)
+    for wrong, text in (('?host=x', 'host= and job= in the address are for readers'), ('?job=x', 'host= and job= in the address are for readers'),
+                        ('?maxage=106752d', 'at most 106751d'), ('?maxage=9223372036854775807s', 'at most 106751d')):
+        refused = room.tool('forward', room.at('logs'), address + wrong, check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+    other = room.tool('forward', room.at('logs'), address.replace('TRACES', 'OTHER'), check=False)
+    assert other.returncode == 2 and 'stream OTHER cannot be made: TRACES has the subjects ctrace.>; name that stream, or other subjects, such ' \
+        'as ?subject=ctrace2' in other.stderr, other
+    room.forward(address.replace('TRACES', 'OTHER?subject=ctrace2&maxage=106751d'))
+    done = room.tool('forward', room.at('logs'), address)
+    assert re.fullmatch(r'ctrace forward: \d+ bytes of 1 trace, in \d+ messages\n', done.stderr), done.stderr
+    server.kill()
+    gone = room.tool('stats', address, check=False)
+    assert gone.returncode == 2 and gone.stderr == f'ctrace stats: cannot connect to nats://127.0.0.1:{server.port}: No server available for connection\n', gone
+
+
+def small_messages_have_all_of_the_metadata(room):
+    (port,) = free_ports(1)
+    with open(room.at('server.conf'), 'w', encoding='ascii') as file:
+        file.write('max_payload: 6200\n')
+    server = Server(room, 'one', port, ('-c', room.at('server.conf')))
+    server.until('Server is ready')
+    address = f'nats://127.0.0.1:{port}/TRACES'
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    (trace,) = room.traces()
+    assert os.path.getsize(os.path.join(trace, 'metadata')) > 6200
+    same(room.shown(address), expect(1, 1000))
+    archive(room, address, '--prune')
+    (metadata,) = [(name, count) for name, count in messages(server).items() if name.endswith('metadata')]
+    assert metadata[1] > 1, 'the last metadata have several messages, and all stay'
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    same(room.shown(address), expect(1, 2000, 1000))
+    tail = Tail(room, address)
+    consumers(server, 1)
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    tail.until(expect(1, 3000, 2000))
+    tail.end()
+    program.end()
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(1, 3000))
+    assert messages(server) == {} and room.streams_differ(room.at('archive')) == ([], [])
+
+
+def a_part_of_a_packet_is_sent(room):
+    """A machine went down, and nobody completes the trace."""
+    _, address = room.server()
+    room.traced(1000)
+    (trace,) = room.traces()
+    (stream,) = glob.glob(os.path.join(trace, 'stream.[0-9]*'))
+    os.truncate(stream, os.path.getsize(stream) - 100)
+    room.forward(address)
+    room.tool('archive', address, room.at('archive'))
+    (copy,) = glob.glob(room.at('archive', '*', 'stream.[0-9]*'))
+    assert filecmp.cmp(stream, copy, shallow=False), (os.path.getsize(stream), os.path.getsize(copy))
+    assert room.forward(address)[0] == 0, 'it is sent once'
+
+
+def signals_end_a_copy(room):
+    """While a verb waits for messages, its server stands."""
+    server, address = room.server()
+    room.traced(100000)
+    room.forward(address)
+    for verb in (('show',), ('stats',), ('report', '-o', room.at('page.html')), ('export', '-f', 'json', '-o', room.at('x.json'))):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            reader = subprocess.Popen([TOOL, *verb, address], env=room.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            room.processes.append(reader)
+            end = time.monotonic() + PATIENCE
+            while glob.glob(room.at('ctrace-stream*', '1')) == []:
+                assert time.monotonic() < end and reader.poll() is None, verb
+            server.process.send_signal(signal.SIGSTOP)
+            reader.send_signal(number)
+            status = reader.wait(PATIENCE)
+            server.process.send_signal(signal.SIGCONT)
+            assert status == -number, (verb, number, status)
+            while glob.glob(room.at('ctrace-stream*')) != []:
+                assert time.monotonic() < end, verb
+            assert not os.path.exists(room.at('page.html')) and not os.path.exists(room.at('x.json'))
 
 
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and

@@ -24,11 +24,19 @@
 #include "base/temporary_file.h"
 #include "cli/cli.h"
 #include "cli/end_signal.h"
+#include "cli/new_file.h"
 #include "lib/emit/emit.h"
 
 bool stream_is_address(const char *word)
 {
 	return strncmp(word, "nats://", 7) == 0 || strncmp(word, "tls://", 6) == 0;
+}
+
+const char *stream_name(const char *address)
+{
+	const char *slash = strchr(strstr(address, "://") + 3, '/');
+
+	return slash != NULL ? slash + 1 : "";
 }
 
 const struct ct_nats_module *stream_module(const char *verb)
@@ -48,7 +56,7 @@ const struct ct_nats_module *stream_module(const char *verb)
 static bool copy_goes_on(void *unused)
 {
 	(void)unused;
-	return ct_end_wanted == 0;
+	return ct_end_wanted == 0 && new_file_interrupted == 0;
 }
 
 int stream_end(const char *verb, const char *error, enum ctrace_status status)
@@ -105,8 +113,9 @@ int stream_fetch(const char *verb, struct ct_nats_copy *copy)
 
 void stream_report_total(const char *verb, const struct ct_nats_copy *copy)
 {
-	fprintf(stderr, "%s: %" PRIu64 " bytes of %" PRIu64 " traces, in %" PRIu64 " messages\n",
-		verb, copy->bytes, copy->traces, copy->messages);
+	fprintf(stderr, "%s: %" PRIu64 " byte%s of %" PRIu64 " trace%s, in %" PRIu64 " message%s\n",
+		verb, copy->bytes, copy->bytes == 1 ? "" : "s", copy->traces,
+		copy->traces == 1 ? "" : "s", copy->messages, copy->messages == 1 ? "" : "s");
 }
 
 /* -----------------------------------------------------------------------------------------------

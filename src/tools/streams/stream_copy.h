@@ -14,6 +14,8 @@ const struct ct_nats_module *stream_module(const char *verb);
 int stream_end(const char *verb, const char *error, enum ctrace_status status);
 /* True if the word is the address of a stream: nats:// or tls://. */
 bool stream_is_address(const char *word);
+/* The name of the stream in an address, up to a question mark or the end. */
+const char *stream_name(const char *address);
 /* Copies traces into a stream, or from one.  Reports a failure as the verb's.  Returns the verb's
  * exit status.  Ends early when SIGINT or SIGTERM came (cli/end_signal.h). */
 int stream_forward(const char *verb, struct ct_nats_copy *copy);

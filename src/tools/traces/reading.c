@@ -497,9 +497,10 @@ static const char *stream_copy(const struct reading *reading, const char *addres
 
 static void reading_add_path(struct reading *reading, const char *path)
 {
+	const char *address = stream_is_address(path) ? path : NULL;
 	enum ctrace_status status;
 
-	if (stream_is_address(path)) {
+	if (address != NULL) {
 		path = stream_copy(reading, path);
 		if (path == NULL) {
 			reading->has_failed = reading->is_missing = true;
@@ -515,6 +516,15 @@ static void reading_add_path(struct reading *reading, const char *path)
 	/* A damaged trace costs only itself; the others are read. */
 	reading->is_missing |= status == CTRACE_NOT_FOUND || status == CTRACE_DENIED;
 	print_line(reading);
+	if (address != NULL) {
+		const char *name = stream_name(address);
+
+		fputs("stream ", stderr);
+		ct_tool_print(stderr, name, strcspn(name, "?"));
+		fputs(": it has no trace yet, or none that the address and the times select\n",
+		      stderr);
+		return;
+	}
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n", status_reason(path, status));
 }
