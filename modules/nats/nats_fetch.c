@@ -31,6 +31,7 @@
 /* What has come is handed over at the latest after so many bytes or so much time. */
 #define TAKE_BYTES (UINT64_C(16) << 20)
 #define TAKE_MS 300
+#define PARTIAL_MS 5000 /* then the rest of a packet is not waited for: its program went down */
 /* An archive is made durable and noted at most so often. */
 #define NOTE_MS 2000
 /* A message is younger than its events by the server's clock, unless that is behind by more. */
@@ -705,7 +706,8 @@ static enum ctrace_status parts_take(struct ct_nats_fetcher *fetch)
 {
 	enum ctrace_status status = metadata_fetch(fetch);
 
-	if (fetch->new_bytes == 0 || files_are_partial(fetch))
+	if (fetch->new_bytes == 0 ||
+	    (files_are_partial(fetch) && nats_Now() - fetch->new_since_ms < PARTIAL_MS))
 		return status;
 	for (struct ct_nats_copied_trace *trace = fetch->traces;
 	     trace != NULL && status == CTRACE_OK; trace = trace->next)

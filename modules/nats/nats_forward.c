@@ -133,6 +133,7 @@ static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct
 		uint64_t left = file->limit - file->sent;
 		size_t size = left < forward->body_max ? (size_t)left : forward->body_max;
 		struct ct_nats_chunk chunk = { .bytes = forward->body, .size = size };
+		struct ct_packet_head head;
 		bool is_settled = true;
 
 		if (!bytes_read(fd, forward->body, size, file->sent)) {
@@ -142,8 +143,11 @@ static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct
 		if (!is_packed)
 			chunk = chunk_cut(forward->body, size, forward->body_max);
 		/* Nobody completes the last packet: it is sent as it is. */
-		if (chunk.size == 0 && !trace->is_open && size == left)
+		if (chunk.size == 0 && !trace->is_open && size == left) {
 			chunk.size = size;
+			chunk.begins =
+				ct_packet_decode_head(forward->body, size, &head) == CTRACE_OK;
+		}
 		if (chunk.size == 0)
 			break;
 		chunk.offset = file->sent;

@@ -1,0 +1,519 @@
+#!/usr/bin/env python3
+"""What reads JetStream streams, with real servers: ctrace tail, archives that go on and are pruned, clocks of hosts, messages.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import ctypes
+import filecmp
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+import streams
+import writer
+from streams import Server, free_ports, make_stream, request
+from writer import PATIENCE, TOOL, expect, same
+
+# ctrace tail
+
+
+class Tail:
+    """ctrace tail of a stream, whose lines are read as they come."""
+
+    def __init__(self, room, address, *options):
+        self.process = subprocess.Popen([TOOL, 'tail', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', *options, address],
+                                        env=room.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        room.processes.append(self.process)
+        self.found = writer.Found()
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.found += writer.entries(line)
+
+    def until(self, wanted):
+        end = time.monotonic() + 2 * PATIENCE
+        while sum(self.found.values()) < sum(wanted.values()):
+            assert time.monotonic() < end and self.process.poll() is None, (sum(self.found.values()), sum(wanted.values()))
+            time.sleep(0.02)
+        same(self.found, wanted)
+
+    def end(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+        assert self.process.wait(PATIENCE) == 0
+        return self.process.stderr.read()
+
+
+def consumers(server, count):
+    """Returns when so many read the stream."""
+    end = time.monotonic() + PATIENCE
+    while f'"total":{count},' not in request(server.port, '$JS.API.CONSUMER.NAMES.TRACES', '{"offset":0}'):
+        assert time.monotonic() < end
+
+
+def tail_shows_what_comes_once(room):
+    server, address = room.server()
+    room.traced(500)
+    room.forward(address)
+    follower = room.follow(address)
+    tail, whole = Tail(room, address), Tail(room, address, '--from-start')
+    consumers(server, 2)
+    whole.until(expect(1, 500))
+    assert not tail.found, 'what was there before is not shown'
+    program = room.program(3)
+    for _ in range(5):
+        program.ask('run 1000')
+    program.settle()
+    tail.until(expect(3, 5000))
+    program.end()
+    late = Tail(room, address, '--since=1h')
+    late.until(expect(3, 5000) + expect(1, 500))
+    for one in (tail, whole, late):
+        assert one.end() == '', 'nothing is reported'
+    assert glob.glob(room.at('ctrace-stream*')) == []
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
+def tail_selects(room):
+    server, address = room.server()
+    follower = room.follow(address)
+    room.traced(100)
+    room.until_there(address, expect(1, 100))
+    nobody = Tail(room, address + '?host=elsewhere', '--from-start')
+    some = Tail(room, address, '--from-start', 'data[1] < 10')
+    some.until(expect(1, 10))
+    first = Tail(room, address, '--from-start', '--limit=7')
+    assert first.process.wait(PATIENCE) == 0
+    assert nobody.end(signal.SIGTERM) == '' and not nobody.found
+    some.end()
+    done = room.tool('tail', '--for=1', address)
+    assert done.stdout == '' and done.stderr == '', done
+    for words, text in ((('-n', '5'), '--since=10m'), ((address,), 'two streams')):
+        refused = room.tool('tail', *words, address, check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+    assert len(writer.entries(room.show('-f', '--since=1h', '--limit=7', address).stdout)) == 7
+    for verb, text in (('top', 'a stream has no rings or levels'), ('repair', 'copy it with ctrace archive')):
+        refused = room.tool(verb, address, check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+
+
+def tail_goes_on_when_a_server_is_lost(room):
+    servers, address = room.cluster()
+    follower = room.follow(address)
+    program = room.program()
+    program.ask('run 100')
+    room.until_there(address, expect(1, 100))
+    tail = Tail(room, address, '--from-start')
+    tail.until(expect(1, 100))
+    count = 100
+    for server in servers:
+        server.kill()
+        program.ask('run 100')
+        program.settle()
+        count += 100
+        tail.until(expect(1, count))
+        server.start()
+        program.ask('run 100')
+        program.settle()
+        count += 100
+        tail.until(expect(1, count))
+    program.end()
+    tail.end()
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
+def tail_shows_a_compressed_generation_once(room):
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write('mftrace.emitter.binfile#compress = zstd\n')
+    _, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    follower = room.follow(address)
+    room.until_there(address, expect(1, 1000))
+    tail = Tail(room, address, '--from-start')
+    tail.until(expect(1, 1000))
+    follower.kill()
+    follower.wait()
+    program.ask('run 1000')
+    program.end()
+    room.forward(address)
+    tail.until(expect(1, 2000))
+    tail.end()
+
+
+def tail_shows_a_killed_program_once(room):
+    _, address = room.server()
+    follower = room.follow(address)
+    program = room.program()
+    program.ask('run 1000')
+    room.until_there(address, expect(1, 1000))
+    tail = Tail(room, address, '--from-start')
+    tail.until(expect(1, 1000))
+    program.say('run 3000')
+    program.process.kill()
+    program.process.wait()
+    room.tool('recover')
+    room.forward(address)
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    tail.until(room.shown(address))
+    tail.end()
+
+
+# clocks
+
+
+def on_host(room, name, *words):
+    return subprocess.run(['unshare', '--map-root-user', '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', name, *words], env=room.environment,
+                          input='plain\nrun 10\n', capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+
+def kernel_clock():
+    """The state, and struct timex up to its status: what adjtimex(2) reports."""
+    buffer = (ctypes.c_char * 512)()
+    state = ctypes.CDLL(None).adjtimex(buffer)
+    _, _, _, maxerror, _, status = struct.unpack_from('I4xqqqqi', buffer)
+    return maxerror, state == 5 or status & 0x40 != 0
+
+
+def clocks_of_hosts_are_compared(room):
+    server, address = room.server()
+    for host in ('batch1', 'batch2'):
+        room.environment['MFTRACE_LOGS'] = room.at(host)
+        os.mkdir(room.at(host))
+        on_host(room, host, writer.PROGRAM, '1')
+        on_host(room, host, TOOL, 'forward', '-q', room.at(host), address)
+    _, is_unsynchronised = kernel_clock()
+    room.tool('archive', address, room.at('archive'))
+    clocks = sorted(glob.glob(room.at('archive', '*', '.clock')))
+    assert len(clocks) == 2, clocks
+    for path in clocks:
+        with open(path, encoding='ascii') as file:
+            error, word = file.read().split()
+        assert int(error) % 1000 == 0 and (word == 'unsynchronised') == is_unsynchronised, (error, word)
+    shown = room.tool('stats', address)
+    if is_unsynchronised:
+        for host in ('batch1', 'batch2'):
+            assert f'ctrace stats: the clock of {host} is not synchronised' in shown.stderr, shown.stderr
+    else:
+        assert re.search(r'^ctrace stats: times of batch[12] and batch[12] may differ by up to \d+\.\d ms$', shown.stderr, re.MULTILINE), shown.stderr
+
+    def archived(*texts):
+        for path, text in zip(clocks, texts):
+            with open(path, 'w', encoding='ascii') as file:
+                file.write(text)
+        return room.tool('show', room.at('archive')).stderr
+
+    assert archived('1200000 synchronised\n', '1950000 synchronised\n') == 'ctrace show: times of batch2 and batch1 may differ by up to 3.2 ms\n'
+    assert archived('16000000000 unsynchronised\n', '0 synchronised\n') == \
+        'ctrace show: the clock of batch1 is not synchronised; its times may differ from those of other hosts by any amount\n'
+    assert archived('0 synchronised\n', '0 synchronised\n') == '' and archived('nonsense', '') == ''
+    one = room.tool('stats', address + '?host=batch1')
+    assert 'clock' not in one.stderr and 'differ' not in one.stderr, one.stderr
+    # A forwarder on another machine knows nothing of the clock.
+    os.mkdir(room.at('other'))
+    server.kill()
+    (port,) = free_ports(1)
+    Server(room, 'two', port).until('Server is ready')
+    on_host(room, 'elsewhere', TOOL, 'forward', '-q', room.at('batch1'), f'nats://127.0.0.1:{port}/TRACES')
+    room.tool('archive', f'nats://127.0.0.1:{port}/TRACES', room.at('other'))
+    assert glob.glob(room.at('other', '*', 'metadata')) != [] and glob.glob(room.at('other', '*', '.clock')) == []
+    read = subprocess.run(['babeltrace2', *glob.glob(room.at('archive', '*'))], capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert read.stdout.count('\n') == 20, read
+
+
+# archives that go on, and pruning
+
+
+def messages(server, name='TRACES'):
+    """{subject: count} of the stream."""
+    answer = request(server.port, f'$JS.API.STREAM.INFO.{name}', '{"subjects_filter":">"}')
+    return json.loads(re.search(r'^\{"type".*$', answer, re.MULTILINE)[0])['state'].get('subjects') or {}
+
+
+def archive(room, address, *options):
+    done = room.tool('archive', *options, address, room.at('archive'))
+    found = re.fullmatch(r'ctrace archive: (\d+) bytes of (\d+) traces?, in (\d+) messages?\n', done.stderr)
+    assert found, done.stderr
+    return int(found[3])
+
+
+def archived(room):
+    return room.shown(room.at('archive'))
+
+
+def an_archive_goes_on(room):
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    assert archive(room, address) > 0
+    assert archive(room, address) == 0, 'nothing is new'
+    same(archived(room), expect(1, 1000))
+    program.ask('run 1000')
+    program.end()
+    room.forward(address)
+    assert archive(room, address) > 0 and archive(room, address) == 0
+    same(archived(room), expect(1, 2000))
+    for change, text in ((lambda: address + '?host=other', 'of other hosts or jobs'), (lambda: address + '?job=OTHER', 'of other hosts or jobs')):
+        refused = room.tool('archive', change(), room.at('archive'), check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+    follower = subprocess.Popen([TOOL, 'archive', '-f', address, room.at('archive')], env=room.environment)
+    room.processes.append(follower)
+    consumers(server, 1)
+    refused = room.tool('archive', address, room.at('archive'), check=False)
+    assert refused.returncode == 2 and 'another ctrace archive writes there' in refused.stderr, refused
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    (stream, *_) = glob.glob(room.at('archive', '*', 'stream.0'))
+    os.truncate(stream, 100)
+    refused = room.tool('archive', address, room.at('archive'), check=False)
+    assert refused.returncode == 2 and 'shorter than its file .archived says' in refused.stderr, refused
+    with open(room.at('archive', '.archived'), 'w', encoding='ascii') as file:
+        file.write('ctrace archive 1\nnonsense\n')
+    refused = room.tool('archive', address, room.at('archive'), check=False)
+    assert refused.returncode == 2 and 'its file .archived is damaged' in refused.stderr, refused
+
+
+def pruning_removes_what_is_archived(room):
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 20000')
+    program.settle()
+    room.forward(address)
+    # Not of ctrace, and of a trace that ctrace knows nothing of.
+    foreign = ['ctrace.a.b.c.d.e', 'ctrace.default.h.j.0123456789abcdef0123456789abcdef.stream-0', 'ctrace.op.h']
+    for subject in foreign:
+        request(server.port, subject, 'x')
+    before = messages(server)
+    assert archive(room, address) > 0
+    assert messages(server) == before, 'without --prune nothing is removed'
+    archive(room, address, '--prune')
+    left = messages(server)
+    assert [subject for subject in left if subject.endswith('.stream-0')] == foreign[1:2], left
+    (metadata,) = [subject for subject in left if subject.endswith('.metadata')]
+    assert left[metadata] == 1 and set(foreign) <= set(left), 'the last metadata of an open trace stay'
+    same(archived(room), expect(1, 20000))
+    program.ask('run 100')
+    program.settle()
+    room.forward(address)
+    same(room.shown(address), expect(1, 20100, 20000))
+    program.end()
+    room.forward(address)
+    archive(room, address, '--prune')
+    assert set(messages(server)) == set(foreign), 'a closed trace leaves nothing'
+    same(archived(room), expect(1, 20100))
+    assert room.streams_differ(room.at('archive')) == ([], [])
+    assert room.forward(address)[0] == 0, 'the forwarder does not send again'
+    assert archive(room, address, '--prune') == 0
+
+
+def pruning_keeps_what_is_young(room):
+    server, address = room.server()
+    room.traced(1000)
+    room.forward(address)
+    before = messages(server)
+    archive(room, address, '--prune', '--keep=1h')
+    assert messages(server) == before
+    end = time.monotonic() + PATIENCE
+    while messages(server) != {}:
+        assert time.monotonic() < end, messages(server)
+        archive(room, address, '--prune', '--keep=1s')
+    same(archived(room), expect(1, 1000))
+    for words, text in ((('--keep=7d',), '--keep goes with --prune'), (('--prune', '--keep=week'), 'is no time to keep'),
+                        (('--prune', '--keep=99999999d'), 'is no time to keep')):
+        refused = room.tool('archive', *words, address, room.at('archive'), check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+
+
+def a_killed_archive_loses_nothing(room):
+    """Killed at any moment, while a forwarder sends and the stream is pruned."""
+    server, address = room.server()
+    follower = room.follow(address)
+    program = room.program(2)
+    program.ask('run 100')
+    room.until_there(address, expect(2, 100))
+    count = 100
+    for kill in range(25):
+        program.say('run 2000')
+        archiver = subprocess.Popen([TOOL, 'archive', '-f', '--prune', address, room.at('archive')], env=room.environment)
+        room.processes.append(archiver)
+        time.sleep(kill * 0.013)
+        archiver.kill()
+        archiver.wait()
+        program.answer()
+        count += 2000
+    program.end()
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(2, count))
+    assert room.streams_differ(room.at('archive')) == ([], [])
+    assert messages(server) == {}
+
+
+def pruning_knows_compressed_generations(room):
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write('mftrace.emitter.binfile#compress = zstd\n')
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    archive(room, address, '--prune')
+    program.ask('run 1000')
+    program.end()
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(1, 2000))
+    assert messages(server) == {}
+
+
+def an_archive_of_a_stream_made_anew_goes_on(room):
+    server, address = room.server()
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    archive(room, address, '--prune')
+    server.kill()
+    shutil.rmtree(room.at(server.name))
+    server.start()
+    program.ask('run 1000')
+    program.end()
+    follower = room.follow(address)
+    room.until_there(address, expect(1, 2000))
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(1, 2000))
+    assert room.streams_differ(room.at('archive')) == ([], []) and messages(server) == {}
+
+
+# what is said
+
+
+def texts_say_what_to_do(room):
+    server, address = room.server()
+    os.makedirs(room.at('logs'), exist_ok=True)
+    missing = room.tool('stats', address, check=False)
+    assert missing.returncode == 1 or missing.returncode == 2
+    assert f'there is no stream TRACES at nats://127.0.0.1:{server.port}; ctrace forward makes one' in missing.stderr, missing
+    make_stream(server, 'TRACES', 'ctrace')
+    for verb in (('show',), ('stats',), ('report', '-o', room.at('page.html'))):
+        empty = room.tool(*verb, address, check=False)
+        assert empty.stderr == f'ctrace {verb[0]}: stream TRACES: it has no trace yet, or none that the address and the times select\n', empty
+    room.traced(10)
+    for wrong, text in (('?host=x', 'host= and job= in the address are for readers'), ('?job=x', 'host= and job= in the address are for readers'),
+                        ('?maxage=106752d', 'at most 106751d'), ('?maxage=9223372036854775807s', 'at most 106751d')):
+        refused = room.tool('forward', room.at('logs'), address + wrong, check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+    other = room.tool('forward', room.at('logs'), address.replace('TRACES', 'OTHER'), check=False)
+    assert other.returncode == 2 and 'stream OTHER cannot be made: TRACES has the subjects ctrace.>; name that stream, or other subjects, such ' \
+        'as ?subject=ctrace2' in other.stderr, other
+    room.forward(address.replace('TRACES', 'OTHER?subject=ctrace2&maxage=106751d'))
+    done = room.tool('forward', room.at('logs'), address)
+    assert re.fullmatch(r'ctrace forward: \d+ bytes of 1 trace, in \d+ messages\n', done.stderr), done.stderr
+    server.kill()
+    gone = room.tool('stats', address, check=False)
+    assert gone.returncode == 2 and gone.stderr == f'ctrace stats: cannot connect to nats://127.0.0.1:{server.port}: No server available for connection\n', gone
+
+
+def small_messages_have_all_of_the_metadata(room):
+    (port,) = free_ports(1)
+    with open(room.at('server.conf'), 'w', encoding='ascii') as file:
+        file.write('max_payload: 6200\n')
+    server = Server(room, 'one', port, ('-c', room.at('server.conf')))
+    server.until('Server is ready')
+    address = f'nats://127.0.0.1:{port}/TRACES'
+    program = room.program()
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    (trace,) = room.traces()
+    assert os.path.getsize(os.path.join(trace, 'metadata')) > 6200
+    same(room.shown(address), expect(1, 1000))
+    archive(room, address, '--prune')
+    (metadata,) = [(name, count) for name, count in messages(server).items() if name.endswith('metadata')]
+    assert metadata[1] > 1, 'the last metadata have several messages, and all stay'
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    same(room.shown(address), expect(1, 2000, 1000))
+    tail = Tail(room, address)
+    consumers(server, 1)
+    program.ask('run 1000')
+    program.settle()
+    room.forward(address)
+    tail.until(expect(1, 3000, 2000))
+    tail.end()
+    program.end()
+    room.forward(address)
+    archive(room, address, '--prune')
+    same(archived(room), expect(1, 3000))
+    assert messages(server) == {} and room.streams_differ(room.at('archive')) == ([], [])
+
+
+def a_part_of_a_packet_is_sent(room):
+    """A machine went down, and nobody completes the trace."""
+    _, address = room.server()
+    room.traced(10000)
+    (trace,) = room.traces()
+    names = glob.glob(os.path.join(trace, 'stream.[0-9]*'))
+    for name in names:
+        os.truncate(name, os.path.getsize(name) - 100)
+    room.forward(address)
+    room.tool('archive', address, room.at('archive'))
+    assert room.streams_differ(room.at('archive'))[0] in ([], ['metadata']), 'only the closing mark may go'
+    (copy,) = glob.glob(room.at('archive', '*'))
+    for name in names:
+        assert filecmp.cmp(name, os.path.join(copy, os.path.basename(name)), shallow=False), name
+    assert room.forward(address)[0] == 0, 'it is sent once'
+    tail = Tail(room, address, '--from-start')
+    tail.until(writer.entries(room.show(trace, check=False).stdout))
+    tail.process.send_signal(signal.SIGINT)
+    tail.process.wait(PATIENCE)
+
+
+def signals_end_a_copy(room):
+    """While a verb waits for messages, its server stands."""
+    server, address = room.server()
+    room.traced(100000)
+    room.forward(address)
+    for verb in (('show',), ('stats',), ('report', '-o', room.at('page.html')), ('export', '-f', 'json', '-o', room.at('x.json'))):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            reader = subprocess.Popen([TOOL, *verb, address], env=room.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            room.processes.append(reader)
+            end = time.monotonic() + PATIENCE
+            while glob.glob(room.at('ctrace-stream*', '1')) == []:
+                assert time.monotonic() < end and reader.poll() is None, verb
+            server.process.send_signal(signal.SIGSTOP)
+            reader.send_signal(number)
+            status = reader.wait(PATIENCE)
+            server.process.send_signal(signal.SIGCONT)
+            assert status == -number, (verb, number, status)
+            while glob.glob(room.at('ctrace-stream*')) != []:
+                assert time.monotonic() < end, verb
+            assert not os.path.exists(room.at('page.html')) and not os.path.exists(room.at('x.json'))
+
+
+writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
+                   getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',) and
+                   name not in ('on_host', 'archive', 'archived')]
+writer.Room = streams.Streams
+
+if __name__ == '__main__':
+    sys.exit(writer.main())
