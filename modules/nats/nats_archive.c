@@ -385,14 +385,9 @@ static enum ctrace_status archive_prune(struct ct_nats_fetcher *fetch)
 		    below <= trace->pruned)
 			continue;
 		status = trace_prune(fetch, trace, below);
-		if (status != NATS_OK) {
-			const char *detail = nats_GetLastError(NULL);
-
+		if (status != NATS_OK)
 			return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, trace->subject,
-						  detail != NULL && detail[0] != '\0'
-							  ? detail
-							  : natsStatus_GetText(status));
-		}
+						  ct_nats_reason(status));
 		trace->pruned = below;
 	}
 	return CTRACE_OK;

@@ -15,21 +15,20 @@
 #define RECONNECT_MS 250
 #define WAIT_NS 200000000
 
-/* The text of libnats without the place in its sources, "(conn.c:2088): ". */
-static const char *detail_plain(const char *detail)
+const char *ct_nats_reason(natsStatus status)
 {
+	const char *detail = nats_GetLastError(NULL);
+	/* "(conn.c:2088): ": the place in the sources of libnats */
 	const char *end = detail != NULL && detail[0] == '(' ? strstr(detail, "): ") : NULL;
 
 	detail = end != NULL ? end + 3 : detail;
-	return detail != NULL && detail[0] != '\0' ? detail : NULL;
+	return detail != NULL && detail[0] != '\0' ? detail : natsStatus_GetText(status);
 }
 
 static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
 				    const char *which, natsStatus status)
 {
-	natsStatus last;
-	const char *detail = detail_plain(nats_GetLastError(&last));
-	const char *text = natsStatus_GetText(status);
+	const char *reason = ct_nats_reason(status);
 	size_t size;
 
 	if (status == NATS_OK)
@@ -37,8 +36,7 @@ static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *
 	(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s ", what);
 	ct_nats_shown(error + strlen(error), CT_NATS_ERROR_SIZE / 2, which);
 	size = strlen(error);
-	(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, ": %s",
-		       detail != NULL ? detail : text);
+	(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, ": %s", reason);
 	switch (status) {
 	case NATS_NOT_FOUND:
 		return CTRACE_NOT_FOUND;

@@ -50,6 +50,8 @@ struct ct_nats_link {
 	int64_t created;     /* when the stream was made, ns since 1970 */
 };
 #define CT_NATS_REQUEST_MS 10000
+/* Why the last call of libnats on this thread failed.  libnats keeps the text. */
+const char *ct_nats_reason(natsStatus status);
 /* Connects, without a look at the stream. */
 enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 				   const struct ct_nats_address *address,
