@@ -315,7 +315,7 @@ int cmd_respond(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
 		{ "name", 'n', "HOST", 0, "answer to this name; else that of the machine", 0 },
-		{ "metrics", OPTION_METRICS, "ADDRESS:PORT", OPTION_ARG_OPTIONAL,
+		{ "metrics", OPTION_METRICS, "ADDRESS", OPTION_ARG_OPTIONAL,
 		  "serve metrics for Prometheus, at " CT_METRICS_ADDRESS
 		  " unless an address is given; no servers are needed for that",
 		  0 },
