@@ -242,8 +242,9 @@ struct ctrace_ctss {
 	uint64_t buffer_size;
 	/* bytes of each thread's ring for this trace; 0: no ring of its own */
 	uint64_t buffer_granted;
-	uint64_t console;                    /* receiver of ctrace_wto() messages */
-	uint64_t cart;                       /* CART of a command from a console; else 0 */
+	uint64_t console; /* receiver of ctrace_wto() messages */
+	/* CART: a number of the operator's command, the same in all processes; else 0 */
+	uint64_t cart;
 	uint64_t token;                      /* for ctrace_write_buffer() */
 	char name[CTRACE_MAX_NAME];          /* NAME, padded with blanks */
 	char writer[CTRACE_MAX_NAME];        /* external writer, padded; blank: none */

@@ -273,7 +273,7 @@ static void diagnose_nobody_has(const struct change *change)
 {
 	struct ct_span subject = { change->subject, strlen(change->subject) };
 	bool is_pattern = ct_is_pattern(change->subject);
-	struct component_names names = { NULL, 0, false };
+	struct component_names names = { .items = NULL };
 	const char *nearest = NULL;
 
 	if (!is_pattern) {

@@ -14,7 +14,6 @@
 #include "session/session.h"
 
 #define MOST_NAMES 65536u
-#define MOST_FITTING 4096u /* of one process, that match the pattern */
 
 bool ct_is_pattern(const char *text)
 {
@@ -76,7 +75,6 @@ bool ct_component_is_of(const struct ct_peer *peer, const char *subject)
 struct gathering {
 	struct component_names *names;
 	const char *pattern;
-	size_t before; /* names of other processes */
 };
 
 static bool name_gather(struct ct_span name, void *user)
@@ -85,13 +83,13 @@ static bool name_gather(struct ct_span name, void *user)
 	struct component_names *names = gathering->names;
 	const char *pattern = gathering->pattern;
 
-	if (names->count == MOST_NAMES ||
-	    (pattern != NULL && names->count - gathering->before == MOST_FITTING))
-		return false;
 	if (memchr(name.at, '\0', name.size) != NULL ||
 	    (pattern != NULL &&
 	     !ct_glob_match_levels(pattern, strlen(pattern), name.at, name.size)))
 		return true;
+	names->is_cut = names->count == MOST_NAMES;
+	if (names->is_cut)
+		return false;
 	names->items[names->count] = strndup(name.at, name.size);
 	names->failed = names->items[names->count] == NULL;
 	names->count += !names->failed;
@@ -126,7 +124,6 @@ void ct_component_names_get(const struct ct_peers *peers, const char *pattern,
 	*out = (struct component_names){ .items = calloc(MOST_NAMES, sizeof *out->items) };
 	out->failed = out->items == NULL;
 	for (size_t i = 0; i < peers->count && !out->failed; i++) {
-		gathering.before = out->count;
 		process_each_name(&peers->items[i], name_gather, &gathering);
 		/* the next process may have the same names */
 		names_sort_and_unite(out);

@@ -13,6 +13,7 @@ struct component_names {
 	char **items; /* sorted; names that differ only in case count once */
 	size_t count;
 	bool failed; /* memory was short: some names are missing */
+	bool is_cut; /* more than 65,536 match: the others are missing */
 };
 /* Gathers the components that match the pattern, in which * and ? match no dot; NULL: all. */
 void ct_component_names_get(const struct ct_peers *peers, const char *pattern,

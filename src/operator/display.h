@@ -42,6 +42,8 @@ struct ct_display_trace {
 	/* the index of its process; CT_DISPLAY_NONE: the row is a preset */
 	uint32_t process;
 	bool writer_is_active; /* the process is connected to its writer */
+	uint64_t rings;        /* of the trace's size and policy, if it has a size */
+	uint64_t ring_bytes;
 	struct ctrace_display display;
 	/* set by ct_display_arrange() */
 	/* index of the nearest trace above it of the same process in the table, or

@@ -58,12 +58,16 @@ static json_t *json_process(const struct ct_display *display, uint32_t index)
 			 ct_json_string(process->program));
 }
 
-static json_t *json_buffer(const struct ctrace_display *shown)
+static json_t *json_buffer(const struct ct_display_trace *trace)
 {
-	return json_pack("{sb, so, so, so}", "supported", shown->buffer != 0, "asked",
+	const struct ctrace_display *shown = &trace->display;
+
+	return json_pack("{sb, so, so, so, so, so}", "supported", shown->buffer != 0, "asked",
 			 ct_json_number(shown->buffer_asked), "rounded",
 			 ct_json_number(shown->buffer_rounded), "granted",
-			 ct_json_number(shown->buffer_granted));
+			 ct_json_number(shown->buffer_granted), "rings",
+			 ct_json_number(trace->rings), "ring_bytes",
+			 ct_json_number(trace->ring_bytes));
 }
 
 static json_t *json_filters(const struct ctrace_display *shown)
@@ -103,7 +107,7 @@ static json_t *json_trace(const struct ct_display *display, const struct ct_disp
 	object = json_join(
 		object,
 		json_pack("{sb, ss, so, sb, sb, sb, so}", "defined", shown->is_defined != 0, "mode",
-			  ct_display_mode(shown->mode), "buffer", json_buffer(shown), "head",
+			  ct_display_mode(shown->mode), "buffer", json_buffer(trace), "head",
 			  shown->head != 0, "head_options", shown->headopts != 0, "likehead",
 			  shown->likehead != 0, "sublevels", ct_json_number(shown->subs)));
 	object = json_join(object, json_filters(shown));

@@ -139,6 +139,10 @@ static void frame_read(const struct ct_peer *peer, size_t request, const struct 
 		} else if (field == CT_FIELD_ACTIVE && value.size == sizeof number) {
 			memcpy(&number, value.at, sizeof number);
 			reading->trace.writer_is_active = number != 0;
+		} else if (field == CT_FIELD_RINGS && value.size == sizeof number) {
+			memcpy(&reading->trace.rings, value.at, sizeof number);
+		} else if (field == CT_FIELD_RING_BYTES && value.size == sizeof number) {
+			memcpy(&reading->trace.ring_bytes, value.at, sizeof number);
 		}
 	}
 	trace_end(reading, request);

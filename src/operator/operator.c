@@ -396,8 +396,8 @@ static void reply_id_take(struct ct_parser *parser, struct ct_span word,
 	out->reply_id = id;
 }
 
-/* Parses what follows REPLY; digits: the reply's number if it was joined to the verb (R01), or
- * none. */
+/* Parses what follows REPLY; digits: the reply's number if it was joined to the verb (R01,
+ * REPLY01), or none. */
 static void reply_parse(struct ct_parser *parser, struct ct_operator_command *out,
 			struct ct_span digits)
 {
@@ -413,11 +413,19 @@ static void reply_parse(struct ct_parser *parser, struct ct_operator_command *ou
 	out->operands = ct_span_of(parser->at, parser->end);
 }
 
-/* Returns true for R01. */
-static bool word_is_joined_reply(struct ct_span word)
+/* Returns the digits of R01 or REPLY01; none for any other word. */
+static struct ct_span word_reply_digits(struct ct_span word)
 {
-	return word.size > 1 && (word.at[0] == 'R' || word.at[0] == 'r') && word.at[1] >= '0' &&
-	       word.at[1] <= '9';
+	static const char *const verbs[] = { "R", "REPLY" };
+
+	for (size_t i = 0; i < CT_COUNT(verbs); i++) {
+		size_t size = strlen(verbs[i]);
+
+		if (word.size > size && ct_name_is(word.at, size, verbs[i]) &&
+		    word.at[size] >= '0' && word.at[size] <= '9')
+			return ct_span_of(word.at + size, word.at + word.size);
+	}
+	return (struct ct_span){ NULL, 0 };
 }
 
 /* ---- commands ---- */
@@ -439,17 +447,16 @@ static void command_refuse(struct ct_parser *parser, struct ct_span word)
 
 static void command_parse(struct ct_parser *parser, struct ct_operator_command *out)
 {
-	static const struct ct_span no_digits;
 	struct ct_span word = ct_parser_word(parser);
+	struct ct_span digits = word_reply_digits(word);
 
 	if (ct_name_is(word.at, word.size, "T") || ct_name_is(word.at, word.size, "TRACE"))
 		trace_command_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "D") || ct_name_is(word.at, word.size, "DISPLAY"))
 		display_command_parse(parser, out);
-	else if (ct_name_is(word.at, word.size, "R") || ct_name_is(word.at, word.size, "REPLY"))
-		reply_parse(parser, out, no_digits);
-	else if (word_is_joined_reply(word))
-		reply_parse(parser, out, ct_span_of(word.at + 1, word.at + word.size));
+	else if (digits.size != 0 || ct_name_is(word.at, word.size, "R") ||
+		 ct_name_is(word.at, word.size, "REPLY"))
+		reply_parse(parser, out, digits);
 	else
 		command_refuse(parser, word);
 }

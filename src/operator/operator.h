@@ -14,7 +14,7 @@
  *     D[ISPLAY] TRACE[,COMP={name|(name[,name]...)|ALL}[,SUB=(subname)][,N=nnn][,SUBLEVEL]]
  *             [,WTR={name|(name[,name]...)|ALL}][,TT][,L={a|name|name-a}]
  *     D[ISPLAY] R[,L]
- *     R[EPLY] [nn][,operands]         also Rnn,operands; a blank may replace the comma
+ *     R[EPLY] [nn][,operands]         also Rnn and REPLYnn; a blank may replace the comma
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -90,6 +90,9 @@ enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_op
  */
 enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out,
 				  bool *out_is_end, struct ct_diagnostic *diagnostic) CT_MUST_USE;
+/* Changes letters outside of quotation marks to upper case, as a console of z/OS does with all
+ * that is typed.  A reply is folded before it is parsed. */
+void ct_operator_fold(char *text, size_t size);
 /* Joins two correct replies into one with the same meaning: the later value of each operand
  * wins. The result has neither CONT nor END. */
 void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out);

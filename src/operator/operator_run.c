@@ -107,11 +107,14 @@ static void trace_ct_transact(struct dialogue *dialogue, const struct target *ta
 static void trace_ct_answer_at_once(struct dialogue *dialogue,
 				    const struct ct_operator_command *command)
 {
-	struct ct_span text = { dialogue->reply, strlen(dialogue->reply) };
+	char folded[CT_OPERATOR_LINE + 2];
+	struct ct_span text = { folded, strnlen(dialogue->reply, sizeof folded) };
 	struct ct_trace_request reply;
 	struct ct_diagnostic diagnostic;
 	bool is_end;
 
+	memcpy(folded, dialogue->reply, text.size);
+	ct_operator_fold(folded, text.size);
 	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &diagnostic) != CTRACE_OK)
 		ct_wto_diagnostic(&dialogue->wto, CTR002E, text, &diagnostic);
 	else
@@ -225,7 +228,7 @@ static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *tabl
 			     struct ct_trace_request *reply)
 {
 	struct ct_diagnostic diagnostic;
-	char operands_text[CT_OPERATOR_LINE + 1];
+	char folded[CT_OPERATOR_LINE + 1];
 	enum ctrace_status status;
 	char text[16];
 	bool is_end;
@@ -238,15 +241,16 @@ static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *tabl
 		report_entry_file(dialogue, table, entry->number, CTRACE_DAMAGED);
 		return false;
 	}
-	if (ct_reply_parse(operands.at, operands.size, reply, &is_end, &diagnostic) != CTRACE_OK) {
+	(void)snprintf(folded, sizeof folded, "%.*s", (int)operands.size, operands.at);
+	ct_operator_fold(folded, operands.size);
+	if (ct_reply_parse(folded, operands.size, reply, &is_end, &diagnostic) != CTRACE_OK) {
 		diagnostic.column += operands.size != 0 ? (unsigned)(operands.at - whole.at) : 0;
 		ct_wto_diagnostic(&dialogue->wto, CTR002E, whole, &diagnostic);
 		ct_operator_prompt(dialogue, entry->number);
 		return false;
 	}
-	(void)snprintf(operands_text, sizeof operands_text, "%.*s", (int)operands.size,
-		       operands.at);
-	ct_wto(&dialogue->wto, IEE600I, number_text(entry->number, text), operands_text, NULL);
+	ct_wto(&dialogue->wto, IEE600I, number_text(entry->number, text), folded, NULL);
+	operands.at = folded;
 	if (entry_join_reply(dialogue, table, entry, operands) && is_end &&
 	    entry_parse(entry, command, reply)) {
 		status = ct_reply_remove(table, entry->number);

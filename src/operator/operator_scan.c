@@ -265,8 +265,7 @@ uint32_t ct_read_names(struct ct_parser *parser, const struct ct_names *names)
 
 /* ---- SUB ---- */
 
-/* Changes letters outside of quotation marks to upper case. */
-static void upper_unquoted(char *text, size_t size)
+void ct_operator_fold(char *text, size_t size)
 {
 	char mark = '\0';
 
@@ -310,7 +309,7 @@ static void sub_take(struct ct_parser *parser, struct ct_span value,
 		return;
 	}
 	memcpy(text, value.at, value.size);
-	upper_unquoted(text, value.size);
+	ct_operator_fold(text, value.size);
 	if (command->kind != CT_OPERATOR_TRACE_CT || !path_is_pattern(text, value.size))
 		diagnostic.code = ct_sub_parse(text, value.size, &path, &diagnostic);
 	if (diagnostic.code != 0) {

@@ -24,7 +24,7 @@
  * What z/OS does not have: a line "ASID=001F JOBNAME=KVSERVER PID=12345" before the block of each
  * process, when there are several; LIKE under HEAD for a sublevel that follows its head; a name of
  * 20 columns and more on a line of its own; sublevels of sublevels, one column further in each;
- * MINOPS, DEFINED and FILTERED among the details.  ctrace-display(7) explains each.
+ * MINOPS, GRANTED, DEFINED and FILTERED among the details.  ctrace-display(7) explains each.
  *
  * The short form has one line for two traces, whatever the number of processes:
  *
@@ -141,6 +141,27 @@ static void add_writer(struct ct_buf *out, const struct ct_display_trace *trace)
 		ct_display_add_detail(out, "WRITER", text);
 }
 
+/* The BUFFER column has the size that was asked for, as on z/OS; this line what it comes to. */
+static void add_granted(struct ct_buf *out, const struct ct_display_trace *trace)
+{
+	struct ct_buf text;
+
+	if (trace->display.buffer_granted == 0)
+		return;
+	ct_buf_init(&text);
+	ct_display_add_size(&text, trace->display.buffer_granted);
+	ct_buf_add_text(&text, " A THREAD, ");
+	if (trace->rings == 0) {
+		ct_buf_add_text(&text, "NO RING YET");
+	} else {
+		ct_display_add_size(&text, trace->ring_bytes);
+		ct_buf_add_format(&text, " IN %" PRIu64 " RING%s", trace->rings,
+				  trace->rings == 1 ? "" : "S");
+	}
+	ct_display_add_detail(out, "GRANTED", ct_buf_text(&text));
+	ct_buf_fini_into(&text, out);
+}
+
 static void add_details(struct ct_buf *out, const struct ct_display_trace *trace)
 {
 	const struct ctrace_display *shown = &trace->display;
@@ -155,6 +176,7 @@ static void add_details(struct ct_buf *out, const struct ct_display_trace *trace
 	if (shown->minops[0] != '\0')
 		ct_display_add_detail(out, "MINOPS", shown->minops);
 	add_writer(out, trace);
+	add_granted(out, trace);
 	if (!shown->is_defined && shown->mode != CT_DISPLAY_MODE_PRE)
 		ct_display_add_detail(out, "DEFINED", "NO, THE PROGRAM ONLY TRACES WITH IT");
 	if (shown->is_filtered)

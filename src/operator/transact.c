@@ -20,6 +20,7 @@
 void ct_transactions_init(struct transactions *all, const struct target *target, struct wto *wto)
 {
 	memset(all, 0, sizeof *all);
+	all->cart = ct_clock_wall_ns();
 	ct_ask_init(&all->ask, target, wto);
 }
 
@@ -96,6 +97,10 @@ static void items_add_pattern(struct transactions *all, const struct ct_trace_co
 		ct_wto(all->ask.wto, CTR014I, where, "a trace that fits ", pattern, NULL);
 		all->refused++;
 	}
+	if (names.is_cut) {
+		ct_wto(all->ask.wto, CTR029I, where, pattern, NULL);
+		all->refused++;
+	}
 	one.sub[0] = '\0';
 	for (size_t i = 0; i < names.count; i++) {
 		(void)snprintf(one.name, sizeof one.name, "%s", names.items[i]);
@@ -107,7 +112,7 @@ static void items_add_pattern(struct transactions *all, const struct ct_trace_co
 void ct_transactions_add(struct transactions *all, const struct ct_operator_command *command,
 			 const struct ct_trace_request *request, const char *place)
 {
-	struct ct_trace_command one = { .request = *request };
+	struct ct_trace_command one = { .request = *request, .cart = all->cart };
 	struct ct_buf sub;
 
 	ct_buf_init(&sub);

@@ -29,6 +29,7 @@ struct transactions {
 	size_t capacity;
 	uint32_t refused; /* traces that were refused before any process was asked */
 	struct ask ask;
+	uint64_t cart;   /* the same for all transactions of the command, and for no other */
 	bool has_looked; /* for the processes */
 	bool failed;     /* memory was short */
 };

@@ -65,6 +65,17 @@ static void statement_place(const char *member, const struct ct_trace_request *s
 		(void)snprintf(out, 48, "%.8s", member);
 }
 
+/* Returns true when the command says OFF and the statement ON, or when both have a size for the
+ * command's trace, and not the same. */
+static bool statement_contradicts(const struct ct_operator_command *command,
+				  const struct ct_trace_request *statement)
+{
+	if (statement->state == CTRACE_CT_ON && command->state == CTRACE_CT_OFF)
+		return true;
+	return statement->has[CT_CLAUSE_BUFSIZE] && !statement->has[CT_CLAUSE_SUB] &&
+	       command->bufsize != 0 && statement->bufsize != command->bufsize;
+}
+
 static void statement_add(struct transactions *all, const struct ct_operator_command *command,
 			  const struct ct_trace_request *statement)
 {
@@ -73,6 +84,11 @@ static void statement_add(struct transactions *all, const struct ct_operator_com
 	statement_place(command->member, statement, place);
 	if (statement->has[CT_CLAUSE_SUB] && command->has_sub) {
 		ct_wto(all->ask.wto, CTR017I, place, NULL);
+		all->refused++;
+		return;
+	}
+	if (statement_contradicts(command, statement)) {
+		ct_wto(all->ask.wto, CTR018I, place, NULL);
 		all->refused++;
 		return;
 	}

@@ -38,6 +38,7 @@ enum wto_id {
 	CTR015I,
 	CTR016I,
 	CTR017I,
+	CTR018I,
 	CTR019I,
 	CTR020I,
 	CTR021I,
@@ -48,6 +49,7 @@ enum wto_id {
 	CTR026I,
 	CTR027I,
 	CTR028I,
+	CTR029I,
 	CTR030I,
 	/* Messages that are only explained: the first line of DISPLAY TRACE, and those of
 	 * writers. */

@@ -108,6 +108,7 @@ struct ct_trace_command {
 	char name[CTRACE_MAX_COMPONENT + 1];
 	char sub[CTRACE_MAX_COMPONENT + 1]; /* "": none */
 	struct ct_trace_request request;    /* its own SUB is ignored */
+	uint64_t cart; /* identifies an operator's command to the start/stop routine; 0: none */
 };
 
 #endif

@@ -293,6 +293,8 @@ void ct_trace_command_encode(struct ct_buf *out, const struct ct_trace_command *
 		ct_message_add(out, CT_FIELD_OPTIONS, request->options, request->options_size);
 	if (request->has[CT_CLAUSE_WTR])
 		ct_message_add_text(out, CT_FIELD_WTR, request->disconnect ? "" : request->writer);
+	if (command->cart != 0)
+		ct_message_add_number(out, CT_FIELD_CART, command->cart);
 	if (ct_message_end(out, start) != CTRACE_OK)
 		out->failed = true;
 }
@@ -383,5 +385,6 @@ enum ctrace_status ct_trace_command_decode(const struct ct_message *message,
 	    !message_take_filters(message, request) || !message_take_writer(message, request))
 		return CTRACE_DAMAGED;
 	request->state = (uint32_t)state;
+	out->cart = ct_message_number(message, CT_FIELD_CART, 0);
 	return CTRACE_OK;
 }

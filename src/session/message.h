@@ -58,12 +58,16 @@ enum ct_field {
 	CT_FIELD_JOBNAME = 25, /* likewise */
 	CT_FIELD_OPTIONS = 26,
 	CT_FIELD_WTR = 27,     /* "": DISCONNECT */
+	CT_FIELD_CART = 28,    /* number */
 	CT_FIELD_OUTCOME = 29, /* answer: struct ctrace_outcome as it is in memory */
 	/* CT_VERB_DISPLAY */
 	CT_FIELD_DEPTH = 40, /* number: levels below the trace; 0: only the trace */
 	/* answer: struct ctrace_display as it is in memory, of the CT_FIELD_COMPONENT before it */
 	CT_FIELD_DISPLAY = 41,
 	CT_FIELD_ACTIVE = 42, /* answer, number: its writer is connected */
+	/* answer, numbers: the rings that have its events, if it has a size; their bytes */
+	CT_FIELD_RINGS = 43,
+	CT_FIELD_RING_BYTES = 44,
 	/* an external writer's answers: writer/writer.h */
 	CT_FIELD_WRITER = 60, /* struct ct_writer_state */
 	CT_FIELD_TRCOUT = 61, /* struct ct_trcout_state */

@@ -57,6 +57,7 @@ MESSAGE = re.compile(r'\b(?:ITT|IEE|CTR)\d{3}[AEIW]\b')
 NOT_SHOWN = {
     'CTR024I': 'a writer that takes two minutes to end',
     'CTR025I': 'a Ctrl-C while a command waits',
+    'CTR029I': 'tens of thousands of traces',
     'CTR030I': 'memory that is short',
     'CTR104E': 'a machine without threads',
     'CTR107E': 'a process that truncates its own rings, and dies of it',

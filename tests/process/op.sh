@@ -164,10 +164,10 @@ op 'R 1,ASID=(1,2),OPTIONS=(GET),CONT'
 check 'CONT prompts again' says 0 "IEE600I REPLY TO 01 IS;ASID=(1,2),OPTIONS=(GET),CONT
 \*01 $asks"
 op 'r 01,options=(put)'
-check 'so does neither' says 0 "IEE600I REPLY TO 01 IS;options=(put)
+check 'so does neither' says 0 "IEE600I REPLY TO 01 IS;OPTIONS=(PUT)
 \*01 $asks"
 op 'D R'
-check 'D R has what was replied' says 0 'CTR006I Reply 01 *; ASID=(1,2),OPTIONS=(*put*'
+check 'D R has what was replied' says 0 'CTR006I Reply 01 *; ASID=(1,2),OPTIONS=(PUT*'
 op --json 'D R'
 check 'D R as JSON' is "$status $(python3 -c 'import json
 for r in json.load(open("out"))["replies"]: print(r["number"], r["command"], r["operands"] != "", r["pid"], r["asid"], r["job"], r["asked_ns"] > 0)' 2>&1)" \
@@ -184,7 +184,7 @@ check 'it is not outstanding any more' says 1 'CTR003I Reply 02 is not outstandi
 op 'R,END'
 check 'END carries it out; one prompt needs no number' says 0 "IEE600I REPLY TO 01 IS;END
 $all"
-check 'with all that was replied' answers a 'show OPR' 'ON OPTIONS=(put) ASID=(1,2) *'
+check 'with all that was replied' answers a 'show OPR' 'ON OPTIONS=(PUT) ASID=(1,2) *'
 op 'R 1,END'
 check 'once' says 1 'CTR003I Reply 01 is not outstanding'
 op 'R 0,END'
@@ -518,6 +518,20 @@ END
 	check 'its history is a file that only the user can read' is "$(stat -c %a .ctrace_history)" 600
 	check 'and has the commands' grep -q 'CT,OFF,COMP=OPR' .ctrace_history
 fi
+
+# ---- more traces than one table of names used to hold
+many=4200
+start m MANY
+for ((i = 1; i <= many; i++)); do printf 'define MANY%d mod\n' "$i"; done >&"${to[m]}" &
+ok=0
+for ((i = 1; i <= many; i++)); do IFS= read -r answer <&"${from[m]}" && [ "$answer" = ok ] && ((ok++)); done
+check 'so many traces are defined' is "$ok" "$many"
+op 'TRACE CT,ON,COMP=MANY*' --timeout 60 --reply END
+check 'a glob reaches all of them' says 0 "$all"
+check 'the first' answers m 'show MANY1' '*ON*'
+check 'and the last' answers m "show MANY$many" '*ON*'
+check 'and one that the former limit left out' answers m 'show MANY999' '*ON*'
+finish m
 
 # ---- every message has its line in the manual page
 check 'every message is in ctrace-op(1)' is "$(grep -oE '^	\[[A-Z0-9]+\]' "$CTRACE_SOURCE/src/operator/wto.c" | tr -d '\t[]' | while read -r code; do

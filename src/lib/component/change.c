@@ -34,6 +34,7 @@ void ct_change_fill(const struct ct_trace *trace, const struct ct_status *status
 	memcpy(out->userdata, trace->userdata, sizeof out->userdata);
 	out->buffer_size = status->buffer_asked;
 	out->buffer_granted = ct_status_granted(status->buffer_rounded);
+	out->cart = ct_command_cart();
 	out->token = ct_token_of(trace);
 	ct_path_fill(trace_name(trace), out);
 	ct_pad(out->writer, sizeof out->writer, status->writer, strlen(status->writer));

@@ -408,9 +408,22 @@ uint32_t ctrace_trace_ct(const struct ctrace_trace_ct *command, struct ctrace_ou
 	return command_enter(command_run, command, out);
 }
 
+/* Routines that an operator's command calls run on the thread of the command. */
+static __thread uint64_t command_cart;
+
+uint64_t ct_command_cart(void)
+{
+	return command_cart;
+}
+
 uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outcome *out)
 {
-	return command_enter(command_run_parsed, command, out);
+	uint32_t rc;
+
+	command_cart = command->cart;
+	rc = command_enter(command_run_parsed, command, out);
+	command_cart = 0;
+	return rc;
 }
 
 /* ---- commands of the other interface ---- */

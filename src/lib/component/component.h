@@ -383,6 +383,8 @@ uint64_t ct_tod_wall_ns(uint64_t tod); /* ns since 1970; 0 for earlier times */
 /* ---- command.c */
 /* ctrace_trace_ct() for an operator's command, which is parsed already. */
 uint32_t ct_trace_ct(const struct ct_trace_command *command, struct ctrace_outcome *out);
+/* The CART of the operator's command that runs on this thread; 0: none does. */
+uint64_t ct_command_cart(void);
 /* The runtime's sink for threshold changes: calls the routine of a trace that the other
  * interface has switched. */
 void ct_component_change(const struct ct_change *change, void *user);

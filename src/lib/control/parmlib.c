@@ -179,6 +179,23 @@ static bool clause_add(struct ct_parser *parser, enum ct_clause clause, struct c
 	return true;
 }
 
+/* OFF stands alone: the reference allows no other clause beside it.  Called with the later word of
+ * the two. */
+static void clause_check_off(struct ct_parser *parser, struct ct_span word)
+{
+	const struct ct_trace_request *trace = ct_parser_trace(parser);
+	bool has_more = trace->has[CT_CLAUSE_ASID] || trace->has[CT_CLAUSE_JOBNAME] ||
+			trace->has[CT_CLAUSE_BUFSIZE] || trace->has[CT_CLAUSE_OPTIONS] ||
+			trace->has[CT_CLAUSE_WTR];
+
+	if (trace->state == CTRACE_CT_OFF && has_more)
+		ct_parser_diagnose_word(parser, word,
+					ct_name_is(word.at, word.size, "OFF")
+						? "does not go with other values"
+						: "does not go with OFF",
+					"OFF alone, or with SUB");
+}
+
 /* ---- clauses ---- */
 
 static void parentheses_parse(struct ct_parser *parser, const struct keyword *keyword)
@@ -197,10 +214,11 @@ static void clause_parse(struct ct_parser *parser, const struct keyword *keyword
 {
 	if (!clause_add(parser, keyword->clause, word))
 		return;
+	if (keyword->read == NULL)
+		ct_parser_trace(parser)->state = keyword->state;
+	clause_check_off(parser, word);
 	if (keyword->read != NULL)
 		parentheses_parse(parser, keyword);
-	else
-		ct_parser_trace(parser)->state = keyword->state;
 }
 
 static void wtrstart_parse(struct ct_parser *parser, const struct keyword *keyword,
@@ -305,6 +323,38 @@ static void member_parse(struct ct_parser *parser, const char *open_comment)
 		member_refuse(parser, parser->end, "TRACEOPTS says nothing", clauses_expected);
 }
 
+#define SEQUENCE_COLUMN 72u /* from 0; a line with a sequence number has 80 columns */
+#define NUMBERED_LINE 80u
+
+static bool line_is_numbered(const char *line, size_t size)
+{
+	if (size != NUMBERED_LINE)
+		return false;
+	for (size_t i = SEQUENCE_COLUMN; i < NUMBERED_LINE; i++)
+		if (line[i] < '0' || line[i] > '9')
+			return false;
+	return true;
+}
+
+/* Blanks columns 73 to 80 when each line has a sequence number there.  One line without a number
+ * shows that the digits at the end of other lines are text. */
+static void sequence_numbers_blank(char *text, size_t size)
+{
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (size_t at = 0; at < size;) {
+			const char *end = memchr(text + at, '\n', size - at);
+			size_t whole = end != NULL ? (size_t)(end - (text + at)) : size - at;
+			size_t line = whole > 0 && text[at + whole - 1] == '\r' ? whole - 1 : whole;
+
+			if (pass == 0 && line != 0 && !line_is_numbered(text + at, line))
+				return;
+			if (pass != 0 && line != 0)
+				memset(text + at + SEQUENCE_COLUMN, ' ',
+				       NUMBERED_LINE - SEQUENCE_COLUMN);
+			at += whole + 1;
+		}
+}
+
 uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
 			  ct_diagnose *diagnose, void *user)
 {
@@ -333,6 +383,7 @@ uint32_t ct_parmlib_parse(const char *text, size_t size, struct ct_parmlib *out,
 					      .expected = "at most 65536 bytes, comments included",
 					      .code = CTRACE_RSN_MEMBER_TOO_LARGE });
 	} else {
+		sequence_numbers_blank(copy + mark, size - mark);
 		open_comment = ct_comments_blank(copy + mark, copy + size);
 		if (open_comment != NULL)
 			parser.end = open_comment;

@@ -48,20 +48,43 @@ static bool trace_is_wanted(const struct wanted *wanted, struct ct_span name)
 	return false;
 }
 
-/* A trace may be deleted while we look: then it is not shown.  True when it was. */
-static bool add_trace(struct ct_answer *answer, struct ct_span name)
+/* The rings of the trace's channel.  Traces with the same settings share a channel. */
+static void add_rings(struct ct_answer *answer, uint32_t index)
 {
+	uint32_t channel =
+		ct_level_word_channel(&ct_registry_entry(ct_process.registry, index)->level_word);
+	uint32_t count = ct_ring_pool_count(ct_process.pool);
+	uint64_t rings = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < count && channel != 0; i++) {
+		const struct ct_ring *ring = ct_ring_pool_at(ct_process.pool, i);
+
+		if (ring->head->channel == channel) {
+			rings++;
+			bytes += ring->capacity;
+		}
+	}
+	ct_message_add_number(answer->out, CT_FIELD_RINGS, rings);
+	ct_message_add_number(answer->out, CT_FIELD_RING_BYTES, bytes);
+}
+
+/* A trace may be deleted while we look: then it is not shown.  True when it was. */
+static bool add_trace(struct ct_answer *answer, uint32_t index)
+{
+	struct ct_span name = ct_operate_name(index);
 	struct ctrace_display display = { .size = sizeof display };
 	char terminated[CTRACE_MAX_COMPONENT + 1];
 
 	(void)snprintf(terminated, sizeof terminated, "%.*s", (int)name.size, name.at);
 	if (ctrace_component_display(terminated, NULL, &display) != CTRACE_OK)
 		return false;
-	ct_answer_row(answer, name.size + sizeof display + 64);
+	ct_answer_row(answer, name.size + sizeof display + 96);
 	ct_message_add(answer->out, CT_FIELD_COMPONENT, name.at, name.size);
 	ct_message_add(answer->out, CT_FIELD_DISPLAY, &display, sizeof display);
 	ct_message_add_number(answer->out, CT_FIELD_ACTIVE,
 			      display.writer[0] != '\0' && ct_writer_is_connected(display.writer));
+	if (display.buffer_granted != 0)
+		add_rings(answer, index);
 	return true;
 }
 
@@ -82,14 +105,25 @@ static void add_traces(struct ct_answer *answer, const struct wanted *wanted)
 	for (uint32_t i = ct_operate_next_known(0);
 	     i != CT_COMPONENT_NONE && shown < CT_OPERATE_ROWS; i = ct_operate_next_known(i + 1))
 		if (trace_is_wanted(wanted, ct_operate_name(i)))
-			shown += add_trace(answer, ct_operate_name(i));
+			shown += add_trace(answer, i);
 }
 
-static void answer_all(const struct wanted *wanted, struct ct_buf *out)
+/* A name of which only sublevels exist means all of them. */
+static uint64_t count_or_descend(struct wanted *wanted)
+{
+	uint64_t count = count_wanted(wanted);
+
+	if (count != 0 || ct_operate_is_glob(wanted->name) || !ct_operate_is_ancestor(wanted->name))
+		return count;
+	wanted->depth = NAME_LIMIT;
+	return count_wanted(wanted);
+}
+
+static void answer_all(struct wanted *wanted, struct ct_buf *out)
 {
 	struct ct_answer answer;
 	struct ct_buf message;
-	uint64_t count = count_wanted(wanted);
+	uint64_t count = count_or_descend(wanted);
 
 	ct_buf_init(&message);
 	ct_answer_begin(&answer, out, CT_VERB_DISPLAY);

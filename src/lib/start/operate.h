@@ -34,6 +34,8 @@ struct ct_matches {
 	size_t count; /* 1 unless it is a glob */
 };
 bool ct_operate_is_glob(struct ct_span name);
+/* Does the name of a known component begin with this one and a dot? */
+bool ct_operate_is_ancestor(struct ct_span name);
 /* Returns NOT_FOUND, INVALID_COMPONENT_NAME or NOT_ENOUGH_MEMORY. */
 enum ctrace_status ct_matches_find(struct ct_span name, struct ct_matches *out) CT_MUST_USE;
 struct ct_span ct_match_name(const struct ct_matches *matches, size_t i);

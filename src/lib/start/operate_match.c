@@ -56,8 +56,7 @@ static bool matches_add(struct ct_matches *matches, size_t *capacity, uint32_t i
 	return true;
 }
 
-/* Does the name of a known component begin with this one and a dot? */
-static bool is_ancestor(struct ct_span name)
+bool ct_operate_is_ancestor(struct ct_span name)
 {
 	for (uint32_t i = ct_operate_next_known(0); i != CT_COMPONENT_NONE;
 	     i = ct_operate_next_known(i + 1)) {
@@ -96,7 +95,7 @@ static enum ctrace_status match_name(struct ct_matches *matches)
 		if (status == CTRACE_OK)
 			status = ct_registry_find(ct_process.registry, matches->name.at,
 						  matches->name.size, &index);
-		if (status == CTRACE_NOT_FOUND && is_ancestor(matches->name))
+		if (status == CTRACE_NOT_FOUND && ct_operate_is_ancestor(matches->name))
 			status = CTRACE_OK;
 	}
 	if (status == CTRACE_OK && !matches_add(matches, &capacity, index))

@@ -78,7 +78,8 @@ enum ct_ipcs_verb {
 	CT_IPCS_COPYTRC,
 	CT_IPCS_SETDEF,
 	CT_IPCS_HELP,
-	CT_IPCS_END
+	CT_IPCS_END,
+	CT_IPCS_FRAME /* IPCS, PROFILE, DROPDUMP: of a batch job, without effect */
 };
 /* as ctrace_exit_call.report */
 enum ct_ipcs_report { CT_IPCS_SHORT, CT_IPCS_SUMMARY, CT_IPCS_FULL, CT_IPCS_TALLY };
@@ -101,7 +102,8 @@ enum ct_ipcs_source { CT_IPCS_BY_PATH, CT_IPCS_BY_DDNAME };
 struct ct_ipcs_command {
 	enum ct_ipcs_verb verb;
 	enum ct_ipcs_report report;
-	/* as written; "": none (QUERY alone) */
+	/* in capitals if that is a name of component trace, else as written; "": none (QUERY
+	 * alone) */
 	char component[CTRACE_MAX_COMPONENT + 1];
 	char sub[CTRACE_MAX_COMPONENT + 1];     /* elements separated by dots; "" */
 	char sysname[CTRACE_MAX_COMPONENT + 1]; /* "" */

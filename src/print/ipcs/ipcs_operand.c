@@ -272,6 +272,8 @@ static const struct ct_ipcs_operand copytrc_rows[] = {
 static const struct ct_ipcs_operand copy_option_rows[] = { SELECTION };
 static const struct ct_ipcs_operand setdef_rows[] = {
 	{ "LIST", CT_IPCS_GROUP_LIST, NO_VALUE, 0, read_list },
+	{ "CONFIRM", CT_IPCS_GROUP_CONFIRM, NO_VALUE, 0, read_nothing },
+	{ "NOCONFIRM", CT_IPCS_GROUP_CONFIRM, NO_VALUE, 1, read_nothing },
 	DEFAULTS,
 };
 /* clang-format on */

@@ -102,6 +102,12 @@ static void parse_help(struct ct_ipcs_parse *parse)
 	ct_ipcs_read_operands(parse, &ct_ipcs_no_operands);
 }
 
+/* A command that surrounds the subcommands in a batch job: there is nothing to do for it. */
+static void parse_frame(struct ct_ipcs_parse *parse)
+{
+	parse->scan.at = parse->scan.end;
+}
+
 /* ---- subcommands ---- */
 
 static const struct verb_row {
@@ -117,6 +123,9 @@ static const struct verb_row {
 	{ "SETDEF", CT_IPCS_SETDEF, parse_setdef },
 	{ "HELP", CT_IPCS_HELP, parse_help },
 	{ "END", CT_IPCS_END, parse_nothing },
+	{ "IPCS", CT_IPCS_FRAME, parse_frame },
+	{ "PROFILE", CT_IPCS_FRAME, parse_frame },
+	{ "DROPDUMP", CT_IPCS_FRAME, parse_frame },
 };
 
 bool ct_ipcs_is_command(const char *word)

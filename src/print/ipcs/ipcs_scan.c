@@ -82,6 +82,8 @@ bool ct_ipcs_is_empty(const char *text, size_t size)
 	const char *end = text + size;
 	const char *at = text;
 
+	if (size >= 2 && at[0] == '/' && at[1] == '/')
+		return true; /* a statement of the batch job that the commands stood in */
 	while (at < end && ct_is_blank(*at))
 		at++;
 	if (at < end && (*at == '*' || *at == '#'))

@@ -8,6 +8,8 @@
  */
 #include "print/ipcs/ipcs.h"
 
+#include "session/trace_name.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -287,6 +289,21 @@ static void read_name(struct ct_parser *scan, struct ct_span value, enum ct_ipcs
 	free(name);
 }
 
+/* What is typed becomes capitals, as under TSO, where component trace can have such a name.  A
+ * dotted name, or one in quotation marks, keeps its letters. */
+static void name_fold(struct ct_span value, char name[CTRACE_MAX_COMPONENT + 1])
+{
+	char upper[CTRACE_MAX_NAME + 1] = "";
+	size_t size = strlen(name);
+
+	if (size > CTRACE_MAX_NAME || value.at[0] == '\'')
+		return;
+	memcpy(upper, name, size);
+	ct_name_upper(upper, size);
+	if (ct_trace_name_is_valid(upper, size))
+		memcpy(name, upper, size);
+}
+
 void ct_ipcs_read_component(struct ct_parser *scan, struct ct_span group,
 			    char out[CTRACE_MAX_COMPONENT + 1])
 {
@@ -297,6 +314,8 @@ void ct_ipcs_read_component(struct ct_parser *scan, struct ct_span group,
 		ct_ipcs_diagnose(scan, CT_ITT_NONE, group, "is more than one name", "one name");
 	else
 		read_name(scan, value, CT_ITT_NONE, out);
+	if (!scan->has_failed)
+		name_fold(value, out);
 }
 
 /* Returns the number of names between dots outside of parentheses; 0 when one is empty. */

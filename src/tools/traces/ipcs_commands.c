@@ -173,6 +173,7 @@ static const char setdef_help[] =
 static const char help_help[] =
 	"HELP [subcommand | message]    this list, or the meaning of a message\n"
 	"END                            ends the session; so does Ctrl-D\n"
+	"IPCS, PROFILE, DROPDUMP and lines that begin with // are passed over: they surround a batch job.\n"
 	"Keywords may be abbreviated; a line that ends with - or + is continued; /* ... */ is a comment.\n";
 
 static const struct topic {
@@ -237,6 +238,8 @@ static void command_execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
 		break;
 	case CT_IPCS_MERGEEND:
 		merge_run(ipcs);
+		break;
+	case CT_IPCS_FRAME:
 		break;
 	case CT_IPCS_HELP:
 		help_print(command->topic);

@@ -42,13 +42,14 @@ static void a_command_is_carried_out_by_a_routine(void)
 /* As an operator's text becomes it. */
 static void a_parsed_command_is_carried_out_too(void)
 {
-	struct ct_trace_command command = { .request.state = CTRACE_CT_ON };
+	struct ct_trace_command command = { .request.state = CTRACE_CT_ON, .cart = 4711 };
 
 	define_unit();
 	(void)snprintf(command.name, sizeof command.name, "unit");
 	errno = 4711;
 	CHILD_CHECK(ct_trace_ct(&command, &outcome) == CTRACE_RC_OK && errno == 4711);
 	CHILD_CHECK(call_count == 1 && was_called(0, "UNIT", NULL, START, CTRACE_MODE_ON));
+	CHILD_CHECK(calls[0].cart == 4711 && ct_command_cart() == 0);
 	(void)snprintf(command.sub, sizeof command.sub, "NONE");
 	CHILD_CHECK(ct_trace_ct(&command, NULL) == CTRACE_RC_REFUSED);
 	CHILD_CHECK(ct_trace_ct(&command, &outcome) == CTRACE_RC_REFUSED &&

@@ -81,7 +81,7 @@ static void groups(void **state)
 	(void)state;
 	parse("TRACEOPTS\n"
 	      "ON OPTIONS('1')\n"
-	      "SUB(A.ASID(5)) OFF ASID(1)\n"
+	      "SUB(A.ASID(5)) LIKEHEAD ASID(1)\n"
 	      "SUB(B) WTR(DISCONNECT) ON BUFSIZE(2M)\n"
 	      "OFF\n"
 	      "SUB('c_d')\n"
@@ -91,7 +91,7 @@ static void groups(void **state)
 	assert_false(request(0)->has[CT_CLAUSE_SUB]);
 	assert_int_equal(request(1)->sub.count, 2);
 	assert_int_equal(request(1)->sub.element[1].asid, 5);
-	assert_int_equal(request(1)->state, CTRACE_CT_OFF);
+	assert_int_equal(request(1)->state, CTRACE_CT_LIKEHEAD);
 	assert_int_equal(request(1)->asid[0], 1);
 	assert_false(request(1)->has[CT_CLAUSE_OPTIONS]);
 	assert_true(request(2)->disconnect);
@@ -357,6 +357,44 @@ static void free_form(void **state)
 	assert_int_equal(request(0)->place[CT_CLAUSE_SUB].column, 11); /* the mark does not count */
 }
 
+static void off_stands_alone(void **state)
+{
+	static const char *const values[] = { "ASID(1)", "JOBNAME(A)", "BUFSIZE(64K)",
+					      "OPTIONS('A')", "WTR(W)" };
+	char text[100], message[60];
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(values); i++) {
+		(void)snprintf(text, sizeof text, "TRACEOPTS SUB(A) OFF %s", values[i]);
+		(void)snprintf(message, sizeof message, "\"%.*s\" does not go with OFF",
+			       (int)strcspn(values[i], "("), values[i]);
+		assert_diagnostic(text, CTRACE_RSN_MEMBER_SYNTAX, 1, 22, message,
+				  "OFF alone, or with SUB");
+		(void)snprintf(text, sizeof text, "TRACEOPTS %s OFF", values[i]);
+		assert_diagnostic(
+			text, CTRACE_RSN_MEMBER_SYNTAX, 1, (unsigned)strlen(values[i]) + 12,
+			"\"OFF\" does not go with other values", "OFF alone, or with SUB");
+	}
+	parse("TRACEOPTS OFF SUB(A) OFF SUB(B) ON ASID(1)");
+	assert_int_equal(member.count, 3);
+}
+
+static void sequence_numbers(void **state)
+{
+	char text[400];
+
+	(void)state;
+	(void)snprintf(text, sizeof text, "%-72s00000100\n%-72s00000200\r\n\n%-72s00000300",
+		       "TRACEOPTS", "  ON OPTIONS('A',", "  'B')");
+	parse(text);
+	assert_string_equal(request(0)->options, "A,B");
+	/* One line without a number: the digits are text. */
+	(void)snprintf(text, sizeof text, "TRACEOPTS\n%-72s00000200", "  ON");
+	assert_diagnostic(text, CTRACE_RSN_MEMBER_SYNTAX, 2, 73, "\"00000200\" is not a keyword",
+			  "ON, OFF, LIKEHEAD, PRESET, SUB, ASID, JOBNAME, BUFSIZE, OPTIONS, WTR, "
+			  "WTRSTART or WTRSTOP");
+}
+
 int test_parmlib(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -374,6 +412,8 @@ int test_parmlib(void)
 		cmocka_unit_test(first_reason),
 		cmocka_unit_test(hostile_bytes),
 		cmocka_unit_test(free_form),
+		cmocka_unit_test(off_stands_alone),
+		cmocka_unit_test(sequence_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, member_free);

@@ -66,6 +66,7 @@ static void replies(void **state)
 	assert_reply("R 01,ASID=(1),END", 1, "ASID=(1),END", 6);
 	assert_reply("R 1,", 1, "", 5);
 	assert_reply("R01,END", 1, "END", 5);
+	assert_reply("reply01,END", 1, "END", 9);
 	assert_reply("r9999 , end ", 9999, "end", 9);
 	assert_reply("REPLY 0,CONT", 0, "CONT", 9);
 	assert_reply("Reply 0001", 1, "", 11);

@@ -396,6 +396,7 @@ static void trace_ct_is_the_same_at_the_other_end(void **state)
 	request->options_size = CTRACE_MAX_OPTIONS;
 	request->disconnect = false;
 	(void)strcpy(request->writer, "CTWABCD");
+	trace_command.cart = UINT64_MAX;
 	assert_the_same_at_the_other_end();
 }
 

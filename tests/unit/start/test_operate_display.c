@@ -84,10 +84,11 @@ static void show(void)
 	CHECK_TEXT(DISPLAY(.comp = NULL),
 		   "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK KVSX APP.ONE.TWO");
 	CHECK_TEXT(DISPLAY(.comp = ""), "SUCCESS KVS KVS.NET KVS.NET.IN KVS.DISK KVSX APP.ONE.TWO");
-	CHECK_TEXT(DISPLAY(.comp = "APP"), "NOT_FOUND no trace \"APP\"");
+	CHECK_TEXT(DISPLAY(.comp = "APP"), "SUCCESS APP.ONE.TWO");
 	/* there is nothing between */
 	CHECK_TEXT(DISPLAY(.comp = "APP", .depth = 2), "SUCCESS APP.ONE.TWO");
-	CHECK_TEXT(DISPLAY(.comp = "APP", .depth = 1), "NOT_FOUND no trace \"APP\"");
+	CHECK_TEXT(DISPLAY(.comp = "APP", .depth = 1), "SUCCESS APP.ONE.TWO");
+	CHECK_TEXT(DISPLAY(.comp = "AP"), "NOT_FOUND no trace \"AP\"");
 	CHECK_TEXT(DISPLAY(.comp = "x*"), "NOT_FOUND no trace fits \"x*\"");
 	memset(longest, 'x', sizeof longest - 1);
 	longest[sizeof longest - 1] = '\0';
