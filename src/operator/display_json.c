@@ -146,7 +146,7 @@ static json_t *json_trcout(const struct ct_trcout_state *trcout)
 {
 	char error[96];
 
-	return json_pack("{so, so, so, so, so, so, so, so, so}", "number",
+	return json_pack("{so, so, so, so, so, so, so, so, so, sb}", "number",
 			 ct_json_number(trcout->number), "path", ct_json_string(trcout->path),
 			 "limit_bytes", ct_json_number(trcout->limit), "used_bytes",
 			 ct_json_number(trcout->used), "events", ct_json_number(trcout->events),
@@ -155,7 +155,8 @@ static json_t *json_trcout(const struct ct_trcout_state *trcout)
 			 ct_json_number(trcout->full_events), "failing",
 			 ct_json_string(trcout->failing != 0 ? strerror_r((int)trcout->failing,
 									  error, sizeof error)
-							     : NULL));
+							     : NULL),
+			 "open", trcout->is_open != 0);
 }
 
 json_t *ct_display_json_trcouts(const struct ct_display *display, uint32_t writer)

@@ -482,6 +482,8 @@ void ct_operator_run(struct dialogue *dialogue, const char *text, size_t size)
 	struct ct_diagnostic diagnostic;
 	int routed = CMD_DONE;
 
+	if (!dialogue->target.is_json)
+		ct_writers_report_ended(&dialogue->wto);
 	if (dialogue->route != NULL && dialogue->route(text, size, &routed))
 		dialogue->wto.worst = dialogue->wto.worst > routed ? dialogue->wto.worst : routed;
 	else if (ct_operator_parse(text, size, &command, &diagnostic) != CTRACE_OK)

@@ -478,7 +478,8 @@ static void add_events(struct ct_buf *out, uint64_t count, const char *what)
 
 /* ---- one that runs ---- */
 
-static void add_trcout(struct ct_buf *out, const struct ct_trcout_state *trcout)
+/* has_several: then one of them is open. */
+static void add_trcout(struct ct_buf *out, const struct ct_trcout_state *trcout, bool has_several)
 {
 	char keyword[12];
 	char error[96];
@@ -491,7 +492,8 @@ static void add_trcout(struct ct_buf *out, const struct ct_trcout_state *trcout)
 	ct_display_add_size(&used, trcout->used);
 	ct_buf_add_text(&used, " OF ");
 	ct_display_add_size(&used, trcout->limit);
-	ct_buf_add_format(&used, ", %" PRIu64 " EVENT%s", trcout->events, plural(trcout->events));
+	ct_buf_add_format(&used, ", %" PRIu64 " EVENT%s%s", trcout->events, plural(trcout->events),
+			  has_several && trcout->is_open != 0 ? ", OPEN" : "");
 	ct_display_add_detail(out, "", ct_buf_text(&used));
 	ct_buf_fini_into(&used, out);
 	add_events(out, trcout->wrapped_events, "OVERWRITTEN");
@@ -605,7 +607,7 @@ static void add_running(struct ct_buf *out, const struct ct_display *display, ui
 	add_events(out, writer->full_events, "NOT WRITTEN: ALL WAS FULL");
 	for (uint32_t i = 0; i < display->trcout_rows.count; i++)
 		if (display->trcouts[i].writer == index)
-			add_trcout(out, &display->trcouts[i].state);
+			add_trcout(out, &display->trcouts[i].state, writer->trcouts > 1);
 	add_links(out, display, index);
 	add_waiting(out, display, writer->name);
 	if (writer->message[0] != '\0')

@@ -10,12 +10,14 @@
  */
 #include "operator/writer_control.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -210,11 +212,9 @@ static bool writer_start_in(const struct writer_start *start, const struct place
 {
 	char line[1024] = "";
 	int ends[2];
-	int fd;
 	bool is_started, in_time;
 
-	if (ct_client_connect(place->directory, place->name, &fd) == CTRACE_OK) {
-		ct_os_close(&fd);
+	if (ct_writer_is_alive(place->directory, place->name)) {
 		if (!start->may_run)
 			ct_wto(wto, CTR020I, place->name, NULL);
 		return start->may_run;
@@ -242,6 +242,82 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto)
 	is_running = writer_start_in(start, &place, wto);
 	ct_os_close(&place.directory_fd);
 	return is_running;
+}
+
+/* ---- writers that have died ----
+ *
+ * A writer that ends in order removes its socket before it gives up its lock.  Whoever finds a
+ * socket without a lock reports the death, once, in the writer's log, and removes the socket. */
+
+static bool ended_report_in_log(const struct place *place)
+{
+	char line[80], when[16] = "";
+	time_t now = time(NULL);
+	struct tm local;
+	int log_fd = log_open(place);
+	int size;
+
+	if (localtime_r(&now, &local) != NULL)
+		(void)strftime(when, sizeof when, "%H.%M.%S", &local);
+	size = snprintf(line, sizeof line, "%s ITT107I CTRACE WRITER %s ENDED ABNORMALLY.\n", when,
+			place->name);
+	if (log_fd < 0)
+		return false;
+	(void)!write(log_fd, line, (size_t)size);
+	ct_os_close(&log_fd);
+	return true;
+}
+
+static void ended_look(struct place *place, struct wto *wto)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	char name[CTRACE_MAX_NAME + 8];
+	struct stat info;
+	int fd;
+
+	if (fstatat(place->directory_fd, place->name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    !S_ISSOCK(info.st_mode))
+		return;
+	(void)snprintf(name, sizeof name, "%s.lock", place->name);
+	if (ct_os_open_file(place->directory_fd, name, O_RDWR, &fd) != CTRACE_OK)
+		return;
+	/* With the lock, no writer starts or ends meanwhile. */
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0 &&
+	    fstatat(place->directory_fd, place->name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    unlinkat(place->directory_fd, place->name, 0) == 0) {
+		(void)ended_report_in_log(place);
+		report_as_logged(wto, ITT107I, place->name);
+	}
+	ct_os_close(&fd);
+}
+
+void ct_writers_report_ended(struct wto *wto)
+{
+	struct place place = { .directory_fd = -1 };
+	const struct dirent *entry;
+	char run_directory[4096];
+	DIR *directory;
+	int fd;
+
+	if (ct_directory_run_directory(NULL, run_directory) != CTRACE_OK ||
+	    snprintf(place.directory, sizeof place.directory, "%s/" CT_WRITER_DIRECTORY,
+		     run_directory) >= (int)sizeof place.directory ||
+	    access(place.directory, F_OK) != 0 || /* no writer has run there */
+	    ct_run_directory_open(CT_WRITER_DIRECTORY, place.directory, &place.directory_fd) !=
+		    CTRACE_OK)
+		return;
+	fd = openat(place.directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory = fd >= 0 ? fdopendir(fd) : NULL;
+	if (directory == NULL)
+		ct_os_close(&fd);
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
+		if (ct_writer_name_is_valid(entry->d_name, strlen(entry->d_name))) {
+			memcpy(place.name, entry->d_name, strlen(entry->d_name) + 1);
+			ended_look(&place, wto);
+		}
+	if (directory != NULL)
+		(void)closedir(directory);
+	ct_os_close(&place.directory_fd);
 }
 
 /* ---- stopping ---- */

@@ -21,5 +21,8 @@ bool ct_writer_start(const struct writer_start *start, struct wto *wto);
 /* Asks the writer to end, waits until it has ended, and reports the result.  Returns true when
  * it has ended. */
 bool ct_writer_stop(const char *name, bool noflush, struct wto *wto);
+/* Reports the writers of the run directory that have died since somebody last looked: here, and in
+ * their logs. */
+void ct_writers_report_ended(struct wto *wto);
 
 #endif

@@ -18,6 +18,8 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[ITT038I] = { "ITT038I", WTO_DONE,
 		      "{} OF THE TRANSACTIONS REQUESTED VIA THE TRACE CT COMMAND WERE SUCCESSFULLY EXECUTED.",
 		      "ALL, SOME or NONE.  A transaction is one trace in one process." },
+	[ITT107I] = { "ITT107I", WTO_DONE, "CTRACE WRITER {} ENDED ABNORMALLY.",
+		      "The external writer was killed or has failed.  Its traces go to their own destinations; TRACE CT,WTRSTART starts it again." },
 	[ITT110I] = { "ITT110I", WTO_DONE, "INITIALIZATION OF CTRACE WRITER {} COMPLETE.",
 		      "The external writer runs." },
 	[ITT111I] = { "ITT111I", WTO_DONE,

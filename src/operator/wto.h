@@ -18,6 +18,7 @@
 enum wto_id {
 	ITT006A,
 	ITT038I,
+	ITT107I,
 	ITT110I,
 	ITT111I,
 	IEE600I,

@@ -39,7 +39,7 @@ struct ct_trcout_state {
 	uint64_t wrapped_events;
 	uint64_t full_events;
 	uint32_t failing; /* errno */
-	uint32_t reserved;
+	uint32_t is_open; /* the one of the group that is written to */
 	char path[4096];
 };
 struct ct_link_state {

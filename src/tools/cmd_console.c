@@ -27,6 +27,7 @@
 #include "operator/operator_run.h"
 #include "tools/hosts/hosts_ask.h"
 #include "cli/run_directory.h"
+#include "operator/writer_control.h"
 #include "writer/writer.h"
 
 #define PROMPT_NUMBERS 10u   /* that the prompt names */
@@ -430,6 +431,7 @@ static void console_run(struct console *console)
 
 	ct_buf_init(&prompt);
 	do {
+		ct_writers_report_ended(&console->dialogue.wto);
 		logs_expect(&console->logs, &console->dialogue.wto);
 		logs_show(&console->logs, &console->dialogue.wto);
 		prompts_show(console);

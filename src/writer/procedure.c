@@ -19,7 +19,8 @@
 
 #define EXPECTED_STATEMENT "TRCOUT01 to TRCOUT16, MODE=, COMPRESS= or a comment"
 #define EXPECTED_NUMBER "TRCOUT01 to TRCOUT16"
-#define EXPECTED_KEY "PATH=, PRIMARY= or SECONDARY="
+#define EXPECTED_KEY "PATH=, PRIMARY=, SECONDARY= or DISP="
+#define EXPECTED_DISP "OLD, MOD, NEW or SHR"
 #define EXPECTED_SIZE "1 to 9999 and K, M or G, as in 50M"
 #define EXPECTED_PATH "an absolute path, as in /var/trace/$(NAME), or nats://HOST/STREAM"
 #define EXPECTED_ADDRESS "nats://HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE&...]"
@@ -237,8 +238,16 @@ static void size_read(struct parser *parser, struct ct_span value, uint64_t *out
  * TRCOUT
  */
 
-enum key { KEY_PATH, KEY_PRIMARY, KEY_SECONDARY, KEY_COUNT };
-static const char *const keys[KEY_COUNT] = { "PATH=", "PRIMARY=", "SECONDARY=" };
+enum key { KEY_PATH, KEY_PRIMARY, KEY_SECONDARY, KEY_DISP, KEY_COUNT };
+static const char *const keys[KEY_COUNT] = { "PATH=", "PRIMARY=", "SECONDARY=", "DISP=" };
+
+/* As in JCL: OLD and NEW begin anew, MOD and SHR add to what is there. */
+static void disp_read(struct parser *parser, struct ct_span value, bool *out_is_rewritten)
+{
+	*out_is_rewritten = span_is(value, "OLD") || span_is(value, "NEW");
+	if (!*out_is_rewritten && !span_is(value, "MOD") && !span_is(value, "SHR"))
+		parser_diagnose_word(parser, value, "is no disposition", NULL, EXPECTED_DISP);
+}
 
 /* The key, with or without its equals sign; KEY_COUNT: not a key. */
 static enum key key_find(struct ct_span key)
@@ -272,6 +281,8 @@ static void key_read(struct parser *parser, struct ct_span word, bool seen[KEY_C
 	seen[key] = true;
 	if (key == KEY_PATH)
 		path_read(parser, value, spec);
+	else if (key == KEY_DISP)
+		disp_read(parser, value, &spec->is_rewritten);
 	else
 		size_read(parser, value, key == KEY_PRIMARY ? &spec->primary : &spec->secondary);
 }

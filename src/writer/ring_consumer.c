@@ -1,12 +1,10 @@
 /*
- * ring_consumer.c - maps the sessions and rings of traced processes and consumes them, with one
- * worker per TRCOUT.
+ * ring_consumer.c - maps the sessions and rings of traced processes and consumes them.
  *
- * ct_link_* run on the writer server's thread, a round on the TRCOUT's worker.  A process's rings
- * are spread over the destinations that it offered.  Each destination has a consumer here, which
- * works only on its own rings.  The mapped files belong to a process of the same user, but may be
- * damaged and may change at any time.  So the description of the process and its rings is copied
- * when they are mapped; positions and records are read once and checked each time.
+ * ct_link_* run on the writer server's thread, a round on the worker.  A process's rings have one
+ * destination here, which has a consumer.  The mapped files belong to a process of the same user,
+ * but may be damaged and may change at any time.  So the description of the process and its rings
+ * is copied when they are mapped; positions and records are read once and checked each time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -89,29 +87,26 @@ static struct ct_ring *link_ring_at(void *user, uint32_t index)
 	return link->ring[index].head != NULL ? &link->ring[index] : NULL;
 }
 
-static enum ctrace_status link_create_consumers(struct ct_link *link)
+static enum ctrace_status link_create_consumer(struct ct_link *link, size_t batch_bytes)
 {
 	static uint32_t no_flight; /* a writer never gets a flight recorder's rings */
 	struct ct_consumer_source source = { .session = &link->session,
+					     .sync = &link->sync,
 					     .ring_count = link_map_rings,
 					     .ring_at = link_ring_at,
 					     .user = link,
+					     .held_by = link->held_by,
+					     .batch_bytes = batch_bytes,
+					     .is_dropped = &link->is_dropped,
 					     .flight_wanted = &no_flight,
 					     .emitter = &ct_trcout_emitter,
 					     .release = &link->release };
-	enum ctrace_status status = CTRACE_OK;
 
-	for (uint32_t i = 0; i < link->count && status == CTRACE_OK; i++) {
-		ct_shared_sync_copy(&link->session.head->sync, &link->clocks[i]);
-		source.sync = &link->clocks[i];
-		source.held_by = link->base + i;
-		source.is_dropped = &link->is_dropped[i];
-		status = ct_consumer_create(&source, &link->consumer[i]);
-	}
-	return status;
+	ct_shared_sync_copy(&link->session.head->sync, &link->sync);
+	return ct_consumer_create(&source, &link->consumer);
 }
 
-enum ctrace_status ct_link_create(int directory, uint32_t number, uint32_t base, uint32_t count,
+enum ctrace_status ct_link_create(int directory, const struct ct_link_request *request,
 				  struct ct_link **out_link)
 {
 	struct ct_link *link = calloc(1, sizeof *link);
@@ -122,27 +117,24 @@ enum ctrace_status ct_link_create(int directory, uint32_t number, uint32_t base,
 		ct_os_close(&directory);
 		goto undo_link;
 	}
-	link->number = number;
-	link->base = base;
-	link->count = count;
+	link->number = request->number;
+	link->held_by = request->held_by;
 	(void)pthread_mutex_init(&link->lock, NULL);
 	link->ring = rings;
 	ct_guard_link(link);
-	status = ct_session_map(&link->session, directory, number);
+	status = ct_session_map(&link->session, directory, request->number);
 	if (status != CTRACE_OK)
 		goto undo_link;
 	link_note_process(link);
 	session_see_new_texts(&link->session);
-	status = link_create_consumers(link);
+	status = link_create_consumer(link, request->batch_bytes);
 	if (status != CTRACE_OK)
-		goto undo_consumers;
+		goto undo_session;
 	ct_guard_link(NULL);
 	*out_link = link;
 	return CTRACE_OK;
 
-undo_consumers:
-	for (uint32_t i = 0; i < link->count; i++)
-		ct_consumer_destroy(link->consumer[i]);
+undo_session:
 	ct_session_close(&link->session, false);
 undo_link:
 	ct_guard_link(NULL);
@@ -156,10 +148,8 @@ void ct_link_destroy(struct ct_link *link)
 	if (link == NULL)
 		return;
 	ct_guard_link(link);
-	for (uint32_t i = 0; i < link->count; i++) {
-		ct_consumer_close(link->consumer[i]);
-		ct_consumer_destroy(link->consumer[i]);
-	}
+	ct_consumer_close(link->consumer);
+	ct_consumer_destroy(link->consumer);
 	for (uint32_t i = 0; i < link->rings; i++)
 		if (link->ring[i].head != NULL)
 			ct_ring_close(&link->ring[i]);
@@ -175,89 +165,87 @@ void ct_link_destroy(struct ct_link *link)
  * A round
  */
 
-static uint64_t link_consume(struct ct_trcout *trcout, struct ct_link *link, bool *out_more)
+static uint64_t link_consume(struct ct_trcout_group *group, struct ct_link *link, bool *out_more)
 {
 	struct ct_consumer_result result;
-	uint32_t index = trcout->index;
 	bool is_released;
 
-	if (index >= link->count ||
-	    (__atomic_load_n(&link->done, __ATOMIC_RELAXED) & 1u << index) != 0)
+	if (__atomic_load_n(&link->done, __ATOMIC_RELAXED) != 0)
 		return 0;
 	session_see_new_texts(&link->session);
 	is_released = __atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED;
-	ct_trcout_select(trcout, link);
-	ct_consumer_pass(link->consumer[index], false, &result);
+	ct_trcout_select(group, link);
+	ct_consumer_pass(link->consumer, false, &result);
 	(void)__atomic_fetch_add(&link->events, result.delivered, __ATOMIC_RELAXED);
 	*out_more |= result.pending > CT_RING_MIN / 4;
 	/* The pass began after the release, and has handed over the last ring or found none. */
-	if (is_released && ct_consumer_ring_count(link->consumer[index]) == 0) {
-		ct_consumer_close(link->consumer[index]);
-		(void)__atomic_fetch_or(&link->done, 1u << index, __ATOMIC_ACQ_REL);
+	if (is_released && ct_consumer_ring_count(link->consumer) == 0) {
+		ct_consumer_close(link->consumer);
+		__atomic_store_n(&link->done, 1, __ATOMIC_RELEASE);
 	}
 	return result.delivered;
 }
 
-void ct_ring_consumer_lock(struct ct_trcout *trcout)
+void ct_ring_consumer_lock(struct ct_trcout_group *group)
 {
-	(void)__atomic_fetch_add(&trcout->others, 1, __ATOMIC_ACQ_REL);
-	(void)pthread_mutex_lock(&trcout->lock);
-	if (__atomic_sub_fetch(&trcout->others, 1, __ATOMIC_ACQ_REL) == 0)
-		ct_os_wake(&trcout->others);
+	(void)__atomic_fetch_add(&group->others, 1, __ATOMIC_ACQ_REL);
+	(void)pthread_mutex_lock(&group->lock);
+	if (__atomic_sub_fetch(&group->others, 1, __ATOMIC_ACQ_REL) == 0)
+		ct_os_wake(&group->others);
 }
 
-void ct_ring_consumer_unlock(struct ct_trcout *trcout)
+void ct_ring_consumer_unlock(struct ct_trcout_group *group)
 {
-	(void)pthread_mutex_unlock(&trcout->lock);
+	(void)pthread_mutex_unlock(&group->lock);
 }
 
-static void trcout_lock_in_turn(struct ct_trcout *trcout)
+static void group_lock_in_turn(struct ct_trcout_group *group)
 {
 	uint32_t others;
 
-	while ((others = __atomic_load_n(&trcout->others, __ATOMIC_ACQUIRE)) != 0)
-		ct_os_wait(&trcout->others, others, BUSY_NS);
-	(void)pthread_mutex_lock(&trcout->lock);
+	while ((others = __atomic_load_n(&group->others, __ATOMIC_ACQUIRE)) != 0)
+		ct_os_wait(&group->others, others, BUSY_NS);
+	(void)pthread_mutex_lock(&group->lock);
 }
 
-uint64_t ct_ring_consumer_round(struct ct_trcout *trcout, bool *out_more)
+uint64_t ct_ring_consumer_round(struct ct_trcout_group *group, bool *out_more)
 {
 	uint64_t delivered = 0;
 
 	*out_more = false;
-	trcout_lock_in_turn(trcout);
-	for (uint32_t i = 0; i < *trcout->link_count; i++) {
-		if (__atomic_load_n(&trcout->others, __ATOMIC_RELAXED) != 0) {
+	group_lock_in_turn(group);
+	for (uint32_t i = 0; i < *group->link_count; i++) {
+		if (__atomic_load_n(&group->others, __ATOMIC_RELAXED) != 0) {
 			/* When a link is removed meanwhile, the last one moves to its index and
 			 * waits for the next round. */
-			(void)pthread_mutex_unlock(&trcout->lock);
-			trcout_lock_in_turn(trcout);
-			if (i >= *trcout->link_count)
+			(void)pthread_mutex_unlock(&group->lock);
+			group_lock_in_turn(group);
+			if (i >= *group->link_count)
 				break;
 		}
-		ct_guard_link(trcout->links[i]);
-		delivered += link_consume(trcout, trcout->links[i], out_more);
+		ct_guard_link(group->links[i]);
+		delivered += link_consume(group, group->links[i], out_more);
 	}
 	ct_guard_link(NULL);
-	(void)pthread_mutex_unlock(&trcout->lock);
+	(void)pthread_mutex_unlock(&group->lock);
 	return delivered;
 }
 
 void *ct_ring_consumer_run(void *argument)
 {
-	struct ct_trcout *trcout = argument;
+	struct ct_trcout_group *group = argument;
 	uint32_t quiet = 0;
 
 	ct_guard_thread();
-	while (__atomic_load_n(trcout->stop, __ATOMIC_ACQUIRE) == 0) {
+	while (__atomic_load_n(group->stop, __ATOMIC_ACQUIRE) == 0) {
 		bool more;
-		uint64_t delivered = ct_ring_consumer_round(trcout, &more);
+		uint64_t delivered = ct_ring_consumer_round(group, &more);
 
 		quiet = delivered != 0 ? 0 : quiet + 1;
 		if (more)
 			continue;
 		/* The writer server wakes this thread to end it. */
-		ct_os_wait(trcout->stop, 0, quiet < QUIET_ROUNDS ? BUSY_NS : IDLE_NS);
+		ct_os_wait(group->stop, 0, quiet < QUIET_ROUNDS ? BUSY_NS : IDLE_NS);
 	}
 	return NULL;
 }
@@ -303,7 +291,7 @@ static void link_describe(const struct ct_link *link, struct ct_link_state *out)
 	for (uint32_t i = 0; i < __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE); i++) {
 		uint32_t held_by = link->ring[i].head != NULL ? link->ring[i].head->held_by : 0;
 
-		out->rings += held_by >= link->base && held_by < link->base + link->count;
+		out->rings += held_by == link->held_by;
 	}
 	ct_buf_init(&names);
 	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces;

@@ -1,13 +1,19 @@
 /*
- * trcout.c - a TRCOUT of an external writer: a directory of Common Trace Format traces, one for
- * each connected process, in segments.
+ * trcout.c - the TRCOUTs of an external writer, as one group of data sets.  A data set is a
+ * directory of Common Trace Format traces, one for each connected process, in segments.
  *
  *     <path>/00000007/KVSERVER.4711/    metadata, stream.<ring>
+ *     <path>/lost/CTW.4712/             metadata; stream.lost when the group has lost events
  *
- * Runs on the TRCOUT's worker.  With WRAP the primary size is divided into segments.  When the last
- * segment is full, the oldest is removed, so at least seven eighths of the newest data stay.  With
- * NOWRAP there is one segment.  When primary and secondary extents are full, further events are
- * counted and not written.  Segments of an earlier run of the writer stay and count.
+ * Runs on the writer's worker.  One data set of the group is open, and has the events of all
+ * threads.  When it is full, the next one is open.  With NOWRAP each has one segment, and when the
+ * last one is full, further events are counted and not written.  With WRAP the primary size of each
+ * is divided into segments, and the first data set follows the last: the open one loses its oldest
+ * segment whenever it needs room, so only the oldest data of the group go.  Segments have ascending
+ * numbers in the group.  Those of an earlier run of the writer stay and count, unless DISP=OLD.
+ *
+ * No data set grows beyond its size.  So a part of it is kept free for the closing marks of the
+ * directories that are open.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,15 +34,26 @@
 #include <unistd.h>
 
 #define CANDIDATES 100u /* names tried for one process */
+#define TRIES 64u       /* to find room for a batch */
+/* Bytes that must be free before a directory is created: its metadata. */
+#define DIRECTORY_ROOM 4096u
+#define BATCH_MOST ((size_t)64 << 10)
+#define BATCH_LEAST 1024u
+/* The closing mark of a directory, for itself and for each of its streams; and stream.lost */
+#define MARK_ROOM 512u
+#define MARK_STREAM_ROOM 64u
+#define NOTE_NS 1000000000u /* losses are noted at most so often */
 
 /* A process's trace in a segment. */
 struct output {
-	struct ct_trcout *trcout;
+	struct ct_trcout_group *group;
 	struct ct_link *link;
 	const struct ctrace_emitter_context *context;
 	struct ct_trace_info info;
-	struct ct_bin_directory *directory;
-	uint32_t segment; /* number */
+	struct ct_bin_directory *directory; /* NULL: the group was full when it was opened */
+	struct ct_trcout *trcout;           /* with the directory */
+	uint32_t segment;                   /* number */
+	uint64_t counted;                   /* bytes of the directory that the segment counts */
 	uint64_t lost;
 	struct ct_event_names *names; /* or NULL */
 	/* the former directory, to be compressed once the move is committed; "" */
@@ -44,22 +61,28 @@ struct output {
 };
 
 /* An emitter's open() receives only its context, so the worker sets these before each pass. */
-static __thread struct ct_trcout *selected_trcout;
+static __thread struct ct_trcout_group *selected_group;
 static __thread struct ct_link *selected_link;
 
-void ct_trcout_select(struct ct_trcout *trcout, struct ct_link *link)
+void ct_trcout_select(struct ct_trcout_group *group, struct ct_link *link)
 {
-	selected_trcout = trcout;
+	selected_group = group;
 	selected_link = link;
 }
 
-static const struct ct_trcout_spec *spec_of(const struct ct_trcout *trcout)
+static struct ct_trcout *trcout_open(struct ct_trcout_group *group)
 {
-	return &trcout->procedure->trcout[trcout->index];
+	return &group->trcout[group->open];
 }
 
-static void trcout_report(const struct ct_trcout *trcout, const char *format, ...) CT_PRINTF(2, 3);
-static void trcout_report(const struct ct_trcout *trcout, const char *format, ...)
+static bool group_wraps(const struct ct_trcout_group *group)
+{
+	return group->procedure->mode == CT_WRITER_WRAP;
+}
+
+static void group_report(const struct ct_trcout_group *group, const char *format, ...)
+	CT_PRINTF(2, 3);
+static void group_report(const struct ct_trcout_group *group, const char *format, ...)
 {
 	char text[512];
 	va_list arguments;
@@ -67,7 +90,7 @@ static void trcout_report(const struct ct_trcout *trcout, const char *format, ..
 	va_start(arguments, format);
 	(void)vsnprintf(text, sizeof text, format, arguments);
 	va_end(arguments);
-	trcout->message(text, trcout->user);
+	group->message(text, group->user);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -81,7 +104,7 @@ static struct ct_segment *segment_newest(struct ct_trcout *trcout)
 
 static void segment_path(const struct ct_trcout *trcout, uint32_t number, char out[4200])
 {
-	(void)snprintf(out, 4200, "%s/%08u", spec_of(trcout)->path, number);
+	(void)snprintf(out, 4200, "%s/%08u", trcout->spec->path, number);
 }
 
 /* Removes a trace of ours: only files with our names, and the directory if it is empty then. */
@@ -108,16 +131,13 @@ static void trace_remove(int parent_fd, const char *name)
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
 }
 
-static void segment_remove_oldest(struct ct_trcout *trcout)
+/* Removes the traces in a directory of ours, and the directory if it is empty then. */
+static void traces_remove(const char *path)
 {
-	char path[4200];
-	DIR *directory;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
-	int fd;
 
-	segment_path(trcout, trcout->segment[0].number, path);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	directory = fd >= 0 ? fdopendir(fd) : NULL;
 	if (directory == NULL)
 		ct_os_close(&fd);
 	while (directory != NULL && (entry = readdir(directory)) != NULL)
@@ -126,17 +146,105 @@ static void segment_remove_oldest(struct ct_trcout *trcout)
 	if (directory != NULL)
 		(void)closedir(directory);
 	(void)rmdir(path);
+}
+
+static void segment_remove_oldest(struct ct_trcout *trcout)
+{
+	char path[4200];
+
+	segment_path(trcout, trcout->segment[0].number, path);
+	traces_remove(path);
 	trcout->used -= trcout->segment[0].bytes;
 	trcout->wrapped_events += trcout->segment[0].events;
 	trcout->segments--;
 	memmove(trcout->segment, trcout->segment + 1, trcout->segments * sizeof trcout->segment[0]);
 }
 
-static void segment_add(struct ct_trcout *trcout, uint32_t number)
+static void segment_add(struct ct_trcout_group *group, struct ct_trcout *trcout)
 {
 	if (trcout->segments == CT_COUNT(trcout->segment))
 		segment_remove_oldest(trcout);
-	trcout->segment[trcout->segments++] = (struct ct_segment){ .number = number };
+	trcout->segment[trcout->segments++] =
+		(struct ct_segment){ .number = ++group->newest_segment };
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Room in the group
+ */
+
+/* Bytes that the open directories may add to a data set when they are closed. */
+static uint64_t group_kept_free(const struct ct_trcout_group *group)
+{
+	uint64_t kept = 2 * MARK_ROOM; /* and the note of what is lost */
+
+	for (uint32_t i = 0; group->link_count != NULL && i < *group->link_count; i++)
+		kept += MARK_ROOM +
+			MARK_STREAM_ROOM * (uint64_t)__atomic_load_n(&group->links[i]->rings,
+								     __ATOMIC_RELAXED);
+	return kept;
+}
+
+static uint64_t trcout_room(const struct ct_trcout_group *group, const struct ct_trcout *trcout)
+{
+	uint64_t taken = trcout->used + group_kept_free(group);
+
+	return taken < trcout->limit ? trcout->limit - taken : 0;
+}
+
+size_t ct_trcout_batch_bytes(const struct ct_procedure *procedure)
+{
+	uint64_t size = BATCH_MOST;
+
+	for (uint32_t i = 0; i < procedure->trcout_count; i++)
+		if (procedure->trcout[i].primary / 16 < size)
+			size = procedure->trcout[i].primary / 16;
+	return size > BATCH_LEAST ? (size_t)size : BATCH_LEAST;
+}
+
+static void group_advance(struct ct_trcout_group *group)
+{
+	group->open = (group->open + 1) % group->count;
+	segment_add(group, trcout_open(group));
+	trcout_open(group)->first_segment = segment_newest(trcout_open(group))->number;
+}
+
+/* Makes more room in the open data set, or opens the next one.  Returns false when the group has
+ * none, or when the open one is empty already. */
+static bool group_make_more_room(struct ct_trcout_group *group)
+{
+	struct ct_trcout *trcout = trcout_open(group);
+
+	if (!group_wraps(group)) {
+		if (group->open + 1 == group->count)
+			return false;
+		group_advance(group);
+		return true;
+	}
+	if (trcout->segments > 1 &&
+	    (group->count == 1 || trcout->segment[0].number < trcout->first_segment)) {
+		segment_remove_oldest(trcout);
+		return true;
+	}
+	if (segment_newest(trcout)->bytes == 0)
+		return false;
+	if (group->count > 1)
+		group_advance(group);
+	else
+		segment_add(group, trcout);
+	return true;
+}
+
+/* Makes room for the next batch.  False: there is none. */
+static bool group_make_room(struct ct_trcout_group *group)
+{
+	struct ct_trcout *trcout = trcout_open(group);
+
+	if (group_wraps(group) && segment_newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS)
+		segment_add(group, trcout);
+	while (trcout_room(group, trcout_open(group)) == 0)
+		if (!group_make_more_room(group))
+			return false;
+	return true;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -240,7 +348,7 @@ static int segment_compare(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Finds the segments and removes the oldest beyond the limit. */
+/* Finds the segments of a data set and removes the oldest beyond the limit. */
 static void segments_find(struct ct_trcout *trcout, DIR *directory)
 {
 	struct dirent *entry;
@@ -262,11 +370,112 @@ static void segments_find(struct ct_trcout *trcout, DIR *directory)
 	qsort(trcout->segment, trcout->segments, sizeof trcout->segment[0], segment_compare);
 }
 
+/* Removes the notes of earlier runs that lost nothing. */
+static void notes_prune(const struct ct_trcout *trcout)
+{
+	char path[4200];
+	DIR *directory;
+	struct dirent *entry;
+	struct stat info;
+
+	(void)snprintf(path, sizeof path, "%s/" CT_TRCOUT_LOST, trcout->spec->path);
+	directory = opendir(path);
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		char lost[300];
+
+		(void)snprintf(lost, sizeof lost, "%s/stream.lost", entry->d_name);
+		if (entry->d_name[0] != '.' &&
+		    fstatat(dirfd(directory), lost, &info, AT_SYMLINK_NOFOLLOW) != 0)
+			trace_remove(dirfd(directory), entry->d_name);
+	}
+	if (directory != NULL)
+		(void)closedir(directory);
+}
+
+/* DISP=OLD: removes what an earlier run has written. */
+static void segments_remove(struct ct_trcout *trcout)
+{
+	char path[4200];
+
+	while (trcout->segments > 0)
+		segment_remove_oldest(trcout);
+	(void)snprintf(path, sizeof path, "%s/" CT_TRCOUT_LOST, trcout->spec->path);
+	traces_remove(path);
+	trcout->used = trcout->wrapped_events = 0;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * What the group has lost: a trace without events, so that every reader reports the losses.  It
+ * also makes a data set that no process has written to a trace that can be opened.
+ */
+
+static enum ctrace_status note_open(struct ct_trcout_group *group, struct ct_trcout *trcout)
+{
+	struct ct_trace_info info = { .pid = (uint32_t)getpid(),
+				      .start_ns = ct_clock_wall_ns(),
+				      .program = "ctrace" };
+	const struct ct_bin_open_mode mode = { .info = &info };
+	enum ctrace_status status = CTRACE_TIMED_OUT;
+	struct ct_buf path;
+
+	(void)snprintf(info.jobname, sizeof info.jobname, "%s", group->procedure->name);
+	(void)gethostname(info.host, sizeof info.host - 1);
+	ct_buf_init(&path);
+	for (unsigned i = 0; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
+		ct_buf_clear(&path);
+		ct_buf_add_format(&path, "%s/" CT_TRCOUT_LOST "/%s.%u", trcout->spec->path,
+				  group->procedure->name, info.pid);
+		if (i != 0)
+			ct_buf_add_format(&path, ".%u", i);
+		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY
+				     : ct_bin_directory_create(ct_buf_text(&path), &mode,
+							       &trcout->note);
+	}
+	ct_buf_fini(&path);
+	if (status == CTRACE_OK)
+		trcout->used += trcout->note->size;
+	return status;
+}
+
+static void group_note_lost(struct ct_trcout_group *group)
+{
+	struct ct_bin_directory *note = group->trcout[0].note;
+	uint64_t total = group->full_events;
+
+	for (uint32_t i = 0; i < group->count; i++)
+		total += group->trcout[i].wrapped_events;
+	if (note == NULL || total == group->noted || ct_bin_directory_look(note) != CT_BIN_HERE)
+		return;
+	ct_bin_take_back_lost(note, UINT64_MAX); /* one packet has the whole total */
+	if (ct_bin_write_lost(note, total) == CTRACE_OK)
+		group->noted = total;
+	group->noted_ns = ct_clock_mono_ns();
+}
+
+static void group_note_lost_in_turn(struct ct_trcout_group *group)
+{
+	if (ct_clock_mono_ns() - group->noted_ns >= NOTE_NS)
+		group_note_lost(group);
+}
+
+void ct_trcout_group_close(struct ct_trcout_group *group)
+{
+	group_note_lost(group);
+	for (uint32_t i = 0; i < group->count; i++) {
+		ct_bin_directory_close(group->trcout[i].note);
+		group->trcout[i].note = NULL;
+	}
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Opening
+ */
+
 /* The lock is on the directory itself: a lock file in it would be one more file for every reader
  * to ignore.  A file system without locks counts as unlocked. */
-enum ctrace_status ct_trcout_lock_directory(const struct ct_trcout *trcout, int *out_fd)
+enum ctrace_status ct_trcout_lock_directory(const struct ct_trcout_spec *spec, int *out_fd)
 {
-	const char *path = spec_of(trcout)->path;
+	const char *path = spec->path;
 	enum ctrace_status status = ct_os_make_directory(path);
 	struct stat info;
 	int fd;
@@ -291,10 +500,11 @@ enum ctrace_status ct_trcout_lock_directory(const struct ct_trcout *trcout, int 
 	return status;
 }
 
-enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
+static enum ctrace_status trcout_find(struct ct_trcout_group *group, struct ct_trcout *trcout)
 {
-	const struct ct_trcout_spec *spec = spec_of(trcout);
+	const struct ct_trcout_spec *spec = trcout->spec;
 	enum ctrace_status status = ct_os_make_directory(spec->path);
+	char path[4200];
 	DIR *directory;
 
 	if (status != CTRACE_OK)
@@ -302,14 +512,83 @@ enum ctrace_status ct_trcout_open(struct ct_trcout *trcout)
 	directory = opendir(spec->path);
 	if (directory == NULL)
 		return CTRACE_OS_ERROR;
-	trcout->limit = spec->primary;
-	if (trcout->procedure->mode == CT_WRITER_NOWRAP)
-		trcout->limit += 15 * spec->secondary;
+	trcout->limit = spec->primary + (group_wraps(group) ? 0 : 15 * spec->secondary);
 	segments_find(trcout, directory);
 	(void)closedir(directory);
-	if (trcout->segments == 0)
-		segment_add(trcout, 1);
+	if (spec->is_rewritten)
+		segments_remove(trcout);
+	notes_prune(trcout);
+	(void)snprintf(path, sizeof path, "%s/" CT_TRCOUT_LOST, spec->path);
+	trcout->used += segment_size(AT_FDCWD, path);
+	if (trcout->segments != 0 && segment_newest(trcout)->number > group->newest_segment)
+		group->newest_segment = segment_newest(trcout)->number;
 	return access(spec->path, W_OK) == 0 ? CTRACE_OK : CTRACE_DENIED;
+}
+
+/* The open data set is the one with the newest segment.  Its segments that are newer than those of
+ * all others belong to the present round. */
+static void group_find_open(struct ct_trcout_group *group)
+{
+	uint32_t newest_other = 0;
+	struct ct_trcout *trcout;
+
+	for (uint32_t i = 0; i < group->count; i++)
+		if (group->trcout[i].segments != 0 &&
+		    segment_newest(&group->trcout[i])->number == group->newest_segment)
+			group->open = i;
+	trcout = trcout_open(group);
+	if (trcout->segments == 0)
+		segment_add(group, trcout);
+	for (uint32_t i = 0; i < group->count; i++)
+		if (i != group->open && group->trcout[i].segments != 0 &&
+		    segment_newest(&group->trcout[i])->number > newest_other)
+			newest_other = segment_newest(&group->trcout[i])->number;
+	trcout->first_segment = segment_newest(trcout)->number;
+	for (uint32_t i = trcout->segments; i > 0 && trcout->segment[i - 1].number > newest_other;
+	     i--)
+		trcout->first_segment = trcout->segment[i - 1].number;
+}
+
+/* NOWRAP: continues in the first data set with room for a batch, or without events. */
+static bool group_has_room(struct ct_trcout_group *group)
+{
+	if (group_wraps(group))
+		return true;
+	for (group->open = 0; group->open < group->count; group->open++) {
+		struct ct_trcout *trcout = trcout_open(group);
+
+		if (trcout->segments == 0)
+			segment_add(group, trcout);
+		if (segment_newest(trcout)->bytes == 0 ||
+		    trcout_room(group, trcout) >=
+			    ct_trcout_batch_bytes(group->procedure) + 2 * DIRECTORY_ROOM)
+			return true;
+	}
+	group->open = group->count - 1;
+	return false;
+}
+
+enum ctrace_status ct_trcout_group_open(struct ct_trcout_group *group, uint32_t *out_index)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	group->count = group->procedure->trcout_count;
+	for (*out_index = 0; *out_index < group->count; (*out_index)++) {
+		struct ct_trcout *trcout = &group->trcout[*out_index];
+
+		trcout->spec = &group->procedure->trcout[*out_index];
+		status = trcout_find(group, trcout);
+		if (status != CTRACE_OK)
+			return status;
+	}
+	*out_index = 0;
+	group_find_open(group);
+	if (!group_has_room(group))
+		return CTRACE_BUFFER_TOO_SMALL;
+	for (*out_index = 0; *out_index < group->count && status == CTRACE_OK; (*out_index)++)
+		status = note_open(group, &group->trcout[*out_index]);
+	*out_index -= status != CTRACE_OK;
+	return status;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -335,7 +614,8 @@ static enum ctrace_status output_create_directory(struct output *output,
 	struct ct_buf path;
 
 	ct_bin_info_clock(&output->info, output->context);
-	segment_path(output->trcout, segment_newest(output->trcout)->number, segment);
+	segment_path(trcout_open(output->group), segment_newest(trcout_open(output->group))->number,
+		     segment);
 	ct_buf_init(&path);
 	for (unsigned i = 0; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
 		ct_buf_clear(&path);
@@ -373,39 +653,41 @@ static void output_compress_closed(struct output *output)
 	output->closed[0] = '\0';
 }
 
-static void output_count_size(struct output *output, uint64_t before)
+/* Counts what the directory has grown, or shrunk, since its bytes were counted. */
+static void output_count_size(struct output *output, uint64_t size)
 {
-	uint64_t grown = output->directory->size - before;
+	uint64_t grown = size - output->counted; /* may be less than nothing */
 	struct ct_trcout *trcout = output->trcout;
 
-	trcout->used += grown;
-	trcout->bytes += grown;
+	output->counted = size;
 	for (uint32_t i = 0; i < trcout->segments; i++)
-		if (trcout->segment[i].number == output->segment)
+		if (trcout->segment[i].number == output->segment) {
+			trcout->used += grown;
 			trcout->segment[i].bytes += grown;
+		}
 }
 
 /* Writes the losses that no packet has reported. */
 static void output_write_lost(struct output *output)
 {
-	uint64_t before = output->directory->size;
-
 	if (output->lost > 0 && ct_bin_directory_look(output->directory) == CT_BIN_HERE)
 		ct_bin_report_lost(output->directory, output->lost, output->context->place);
-	output_count_size(output, before);
 }
 
 /* Closes the directory; its losses are written already. */
 static void output_close_directory(struct output *output)
 {
 	struct ct_bin_directory *directory = output->directory;
+	char path[sizeof directory->path];
 
-	if (output->trcout->procedure->compress)
+	memcpy(path, directory->path, sizeof path);
+	if (output->group->procedure->compress)
 		memcpy(output->closed, directory->path, sizeof output->closed);
 	if (ct_bin_directory_look(directory) == CT_BIN_HERE)
 		ct_bin_directory_set_clock(directory, output->context, CT_BIN_CLOCK_LAST);
 	ct_bin_directory_close(directory);
 	output->directory = NULL;
+	output_count_size(output, trace_size(AT_FDCWD, path)); /* with its closing mark */
 }
 
 static void output_note_place(const struct output *output)
@@ -419,6 +701,15 @@ static void output_note_place(const struct output *output)
 	place->lost = output->directory->lost_reported;
 }
 
+static void output_use(struct output *output, struct ct_bin_directory *directory)
+{
+	output->directory = directory;
+	output->trcout = trcout_open(output->group);
+	output->segment = segment_newest(output->trcout)->number;
+	output->counted = 0;
+	output_count_size(output, directory->size);
+}
+
 /* Continues the trace in the newest segment.  The new directory is committed before it holds an
  * event. */
 static enum ctrace_status output_move_on(struct output *output)
@@ -430,67 +721,75 @@ static enum ctrace_status output_move_on(struct output *output)
 	status = output_create_directory(output, &next);
 	if (status != CTRACE_OK)
 		return status;
-	ct_bin_directory_set_clock(before, output->context, CT_BIN_CLOCK_LAST);
-	ct_bin_directory_end(before);
+	if (before != NULL) {
+		ct_bin_directory_set_clock(before, output->context, CT_BIN_CLOCK_LAST);
+		ct_bin_directory_end(before);
+	}
 	output->directory = next;
 	output_note_place(output);
 	status = context->commit != NULL ? context->commit(context) : CTRACE_OK;
 	output->directory = before;
 	if (status != CTRACE_OK) {
-		output_note_place(output);
-		ct_bin_directory_reopen(before);
+		if (before != NULL) {
+			output_note_place(output);
+			ct_bin_directory_reopen(before);
+		}
 		ct_bin_directory_discard(next);
 		return status;
 	}
-	output_close_directory(output);
-	output->directory = next;
-	output->segment = segment_newest(output->trcout)->number;
-	output_count_size(output, 0);
+	if (before != NULL)
+		output_close_directory(output);
+	output_use(output, next);
 	return CTRACE_OK;
 }
 
-static enum ctrace_status trcout_fail(struct ct_trcout *trcout, enum ctrace_status status)
+static enum ctrace_status group_fail(struct ct_trcout_group *group, enum ctrace_status status)
 {
 	uint32_t error = errno != 0 ? (uint32_t)errno : EIO;
 
-	if (__atomic_exchange_n(&trcout->failing, error, __ATOMIC_RELAXED) != error)
-		trcout_report(trcout, "CTR102E TRCOUT%02u CANNOT BE WRITTEN: %s",
-			      trcout->procedure->number[trcout->index], strerror((int)error));
+	if (__atomic_exchange_n(&trcout_open(group)->failing, error, __ATOMIC_RELAXED) != error)
+		group_report(group, "CTR102E TRCOUT%02u CANNOT BE WRITTEN: %s",
+			     group->procedure->number[group->open], strerror((int)error));
 	return status;
 }
 
 static enum ctrace_status output_open(const struct ctrace_emitter_context *context, void **out_self)
 {
 	struct output *output = calloc(1, sizeof *output);
+	struct ct_bin_directory *directory;
 	enum ctrace_status status;
 
 	if (output == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	output->trcout = selected_trcout;
+	output->group = selected_group;
 	output->link = selected_link;
 	output->context = context;
 	output->info = output->link->info;
 	ct_event_names_load_when_set();
 	output->names = ct_event_names_open(NULL);
-	(void)segment_make_room(output->trcout);
-	status = output_create_directory(output, &output->directory);
+	*out_self = output;
+	/* A full group gets no directory; what comes is counted. */
+	if (!group_make_room(output->group) ||
+	    (trcout_room(output->group, trcout_open(output->group)) < DIRECTORY_ROOM &&
+	     !group_make_more_room(output->group)))
+		return CTRACE_OK;
+	status = output_create_directory(output, &directory);
 	if (status != CTRACE_OK) {
-		(void)trcout_fail(output->trcout, status);
+		(void)group_fail(output->group, status);
 		ct_event_names_close(output->names);
 		free(output);
+		*out_self = NULL;
 		return status;
 	}
-	output->segment = segment_newest(output->trcout)->number;
-	output_count_size(output, 0);
+	output_use(output, directory);
 	output_note_place(output);
-	*out_self = output;
 	return CTRACE_OK;
 }
 
-/* NOWRAP, and full: counts the events with the other losses of their ring. */
+/* There is no room: counts the events with the other losses of their ring. */
 static void output_drop(struct output *output, const struct ctrace_batch *batch)
 {
-	struct ct_trcout *trcout = output->trcout;
+	struct ct_trcout_group *group = output->group;
 
 	for (uint32_t i = 0; i < batch->run_count; i++) {
 		const struct ctrace_run *run = &batch->runs[i];
@@ -500,49 +799,83 @@ static void output_drop(struct output *output, const struct ctrace_batch *batch)
 			__atomic_store_n(&head->unwritten, head->unwritten + run->event_count,
 					 __ATOMIC_RELAXED);
 	}
-	trcout->full_events += batch->event_count;
-	if (!trcout->is_full)
-		trcout_report(
-			trcout,
+	group->full_events += batch->event_count;
+	trcout_open(group)->full_events += batch->event_count;
+	if (!group->is_full)
+		group_report(
+			group,
 			"CTR101W TRCOUT%02u IS FULL: %s. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
-			trcout->procedure->number[trcout->index], spec_of(trcout)->path);
-	trcout->is_full = true;
+			group->procedure->number[group->open], trcout_open(group)->spec->path);
+	group->is_full = true;
+}
+
+/* Writes the batch, in the open data set or, if it has no room, in the next one.
+ * BUFFER_TOO_SMALL: in none. */
+static enum ctrace_status output_put(struct output *output, const struct ctrace_batch *batch)
+{
+	struct ct_trcout_group *group = output->group;
+	enum ctrace_status status = CTRACE_BUFFER_TOO_SMALL;
+
+	/* Smaller batches may still fit, but what is there is to have no gaps. */
+	if (group->is_full && !group_wraps(group))
+		return status;
+	for (unsigned i = 0; i < TRIES && group_make_room(group); i++) {
+		const struct ct_trcout *trcout = trcout_open(group);
+		enum ct_bin_presence presence = output->directory != NULL
+							? ct_bin_directory_look(output->directory)
+							: CT_BIN_GONE;
+		bool moves = presence == CT_BIN_GONE || output->trcout != trcout ||
+			     output->segment != segment_newest(trcout_open(group))->number;
+
+		status = CTRACE_OK;
+		if (presence == CT_BIN_UNCLEAR)
+			return CTRACE_OS_ERROR;
+		if (moves)
+			status = trcout_room(group, trcout) < DIRECTORY_ROOM
+					 ? CTRACE_BUFFER_TOO_SMALL
+					 : output_move_on(output);
+		if (status == CTRACE_OK) {
+			output->directory->limit_is_strict = true;
+			output->directory->size_limit =
+				output->directory->size + trcout_room(group, trcout);
+			status = ct_bin_write(output->directory, batch);
+		}
+		if (status != CTRACE_BUFFER_TOO_SMALL || !group_make_more_room(group))
+			return status;
+	}
+	return status;
 }
 
 static enum ctrace_status output_write(void *self, const struct ctrace_batch *batch)
 {
 	struct output *output = self;
-	struct ct_trcout *trcout = output->trcout;
-	enum ctrace_status status = CTRACE_OK;
-	enum ct_bin_presence presence;
+	struct ct_trcout_group *group = output->group;
+	enum ctrace_status status;
 	uint64_t before;
 
 	output_compress_closed(output);
-	output->link->is_dropped[trcout->index] = !segment_make_room(trcout);
-	if (output->link->is_dropped[trcout->index]) {
+	errno = 0;
+	status = output_put(output, batch);
+	output->link->is_dropped = status == CTRACE_BUFFER_TOO_SMALL;
+	if (output->link->is_dropped) {
 		output_drop(output, batch);
+		group_note_lost_in_turn(group);
 		return CTRACE_OK;
 	}
-	errno = 0;
-	presence = ct_bin_directory_look(output->directory);
-	if (presence == CT_BIN_UNCLEAR)
-		status = CTRACE_OS_ERROR;
-	else if (output->segment != segment_newest(trcout)->number || presence == CT_BIN_GONE)
-		status = output_move_on(output);
-	before = output->directory->size;
-	if (status == CTRACE_OK)
-		status = ct_bin_write(output->directory, batch);
 	if (status != CTRACE_OK)
-		return trcout_fail(
-			trcout, status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR);
-	__atomic_store_n(&trcout->failing, 0, __ATOMIC_RELAXED);
+		return group_fail(group, status == CTRACE_NOT_ENOUGH_MEMORY ? status
+									    : CTRACE_OUTPUT_ERROR);
+	__atomic_store_n(&output->trcout->failing, 0, __ATOMIC_RELAXED);
 	if (batch->run_count > 0)
 		ct_bin_directory_set_clock(output->directory, output->context,
 					   batch->runs[batch->run_count - 1].end_ns);
-	output_count_size(output, before);
-	segment_newest(trcout)->events += batch->event_count;
-	trcout->events += batch->event_count;
+	before = output->counted;
+	output_count_size(output, output->directory->size);
+	output->trcout->bytes += output->counted - before;
+	segment_newest(output->trcout)->events += batch->event_count;
+	output->trcout->events += batch->event_count;
 	output_note_place(output);
+	group_note_lost_in_turn(group);
 	return CTRACE_OK;
 }
 
@@ -559,16 +892,21 @@ static enum ctrace_status output_sync(void *self)
 {
 	struct output *output = self;
 
-	return ct_bin_sync(output->directory) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+	return output->directory == NULL || ct_bin_sync(output->directory) == CTRACE_OK
+		       ? CTRACE_OK
+		       : CTRACE_OUTPUT_ERROR;
 }
 
 static void output_close(void *self)
 {
 	struct output *output = self;
 
-	output_write_lost(output);
-	output_close_directory(output);
+	if (output->directory != NULL) {
+		output_write_lost(output);
+		output_close_directory(output);
+	}
 	output_compress_closed(output);
+	group_note_lost(output->group);
 	ct_event_names_close(output->names);
 	free(output);
 }

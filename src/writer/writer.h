@@ -10,8 +10,8 @@
  *                                      descriptor; when the writer dies, the consumer thread
  *                                      finishes the writer's rings
  *     writer         writer_server.c   listens at <run directory>/writer/<NAME>, answers operators
- *                    ring_consumer.c   maps sessions and rings; one thread a TRCOUT consumes them
- *                    trcout.c          a TRCOUT: the directory, its extents, WRAP and NOWRAP
+ *                    ring_consumer.c   maps sessions and rings; one thread consumes them
+ *                    trcout.c          the TRCOUTs: directories, extents, WRAP and NOWRAP
  *                    procedure.c       the procedure file
  *
  * The process's side is lib/component/writer_link.c; this directory is part of the tool.
@@ -38,6 +38,7 @@ struct ct_trcout_spec {
 	uint64_t primary;   /* bytes */
 	/* bytes of each of up to 15 further extents; 0: none.  Only with NOWRAP */
 	uint64_t secondary;
+	bool is_rewritten; /* DISP=OLD: what an earlier run has written is removed */
 };
 struct ct_procedure {
 	char name[CTRACE_MAX_NAME + 1];
@@ -52,7 +53,9 @@ struct ct_procedure {
  * Lines in any case of letters: blank, "#..." or "* ..." comments, and
  *
  *     TRCOUT01 PATH=/var/trace/kvs1 PRIMARY=50M SECONDARY=10M
- *                                     01 to 16; sizes nnnK, nnnM, nnnG; SECONDARY may be missing
+ *                                     01 to 16; sizes nnnK, nnnM, nnnG; SECONDARY may be missing;
+ *                                     DISP=MOD (the default) keeps data of an earlier run, DISP=OLD
+ *                                     removes them
  *     TRCOUT02 PATH=nats://host/TRACES PRIMARY=50M
  *                                     a stream; the sizes say how much may wait for ctrace forward
  *     MODE=WRAP | MODE=NOWRAP         WRAP by default; an operator's word takes precedence
@@ -86,5 +89,8 @@ struct ct_writer_options {
 	const int *stop_fd; /* readable: end as with WTRSTOP,FLUSH (SIGTERM, SIGINT by signalfd) */
 };
 int ct_writer_run(const struct ct_writer_options *options);
+/* Returns true if a writer of this name listens in the directory.  One that is being killed still
+ * accepts a connection, and then closes it. */
+bool ct_writer_is_alive(const char *directory, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * writer_server.c - the life of an external writer: takes its name, starts its workers, serves
+ * writer_server.c - the life of an external writer: takes its name, starts its worker, serves
  * requests until its end, and removes its socket.  writer_server_links.c has the connected
  * processes.
  *
- * ct_writer_run() serves sockets on the calling thread; the workers write (ring_consumer.c).  A
+ * ct_writer_run() serves sockets on the calling thread; the worker writes (ring_consumer.c).  A
  * process connects and passes its directory's descriptor.  Its socket stays open as long as both
  * live.  When it closes, the process has ended: the writer writes the events left in its rings and
  * then recovers its directory.  To end, the writer asks each process to withdraw its rings, writes
@@ -29,8 +29,12 @@
 #define UP_MS 300u
 #define BUSY_MS 5 /* between rounds while the end of a release is awaited */
 #define IDLE_MS 1000
+#define COME_NS 1000000000u /* for processes that have said that they connect */
 /* a peer that sends its request at once is served before later ones displace it */
 #define ACCEPTED_A_ROUND 8u
+#define HANG_UP_MS 50
+#define LOCK_TRIES 100u
+#define LOCK_TRY_MS 10
 #define DEAF_MS 100 /* pause after accept() failed for want of descriptors */
 
 void ct_writer_server_report(const char *text, void *user)
@@ -45,8 +49,8 @@ void ct_writer_server_report(const char *text, void *user)
 
 /* ---- the answers: its state, to a process that connects, and to WTRSTOP ----
  *
- * The answer to WTRSTOP is sent when the writer has ended.  Counters of a TRCOUT are read under its
- * lock. */
+ * The answer to WTRSTOP is sent when the writer has ended.  Counters of the TRCOUTs are read
+ * under their lock. */
 
 static void server_answer_status(struct ct_buf *answer, enum ct_verb verb,
 				 enum ctrace_status status, uint64_t number)
@@ -60,29 +64,29 @@ static void server_answer_status(struct ct_buf *answer, enum ct_verb verb,
 	(void)!ct_message_end(answer, start);
 }
 
-static void state_describe_trcout(struct ct_trcout *trcout, struct ct_trcout_state *out)
+static void state_describe_trcout(const struct ct_trcout_group *group, uint32_t index,
+				  struct ct_trcout_state *out)
 {
-	const struct ct_trcout_spec *spec = &trcout->procedure->trcout[trcout->index];
+	const struct ct_trcout *trcout = &group->trcout[index];
 
 	*out = (struct ct_trcout_state){ .size = sizeof *out,
-					 .number = trcout->procedure->number[trcout->index] };
-	ct_ring_consumer_lock(trcout);
-	out->limit = trcout->limit;
-	out->used = trcout->used;
-	out->events = trcout->events;
-	out->bytes = trcout->bytes;
-	out->wrapped_events = trcout->wrapped_events;
-	out->full_events = trcout->full_events;
-	out->failing = trcout->failing;
-	ct_ring_consumer_unlock(trcout);
-	(void)snprintf(out->path, sizeof out->path, "%s", spec->path);
+					 .number = group->procedure->number[index],
+					 .limit = trcout->limit,
+					 .used = trcout->used,
+					 .events = trcout->events,
+					 .bytes = trcout->bytes,
+					 .wrapped_events = trcout->wrapped_events,
+					 .full_events = trcout->full_events,
+					 .is_open = index == group->open,
+					 .failing = trcout->failing };
+	(void)snprintf(out->path, sizeof out->path, "%s", trcout->spec->path);
 }
 
 static void state_describe(struct ct_writer_server *writer_server, struct ct_writer_state *out,
 			   struct ct_trcout_state trcouts[CT_TRCOUT_LIMIT])
 {
 	const struct ct_procedure *procedure = writer_server->options->procedure;
-	uint32_t full = 0;
+	struct ct_trcout_group *group = &writer_server->group;
 
 	*out = (struct ct_writer_state){ .size = sizeof *out,
 					 .pid = (uint32_t)getpid(),
@@ -90,18 +94,19 @@ static void state_describe(struct ct_writer_server *writer_server, struct ct_wri
 					 .nowrap = procedure->mode == CT_WRITER_NOWRAP,
 					 .compress = procedure->compress,
 					 .stopping = writer_server->stopping,
-					 .trcouts = writer_server->workers,
+					 .trcouts = group->count,
 					 .links = writer_server->link_count };
 	(void)snprintf(out->name, sizeof out->name, "%s", procedure->name);
-	for (uint32_t i = 0; i < writer_server->workers; i++) {
-		state_describe_trcout(&writer_server->trcouts[i], &trcouts[i]);
+	ct_ring_consumer_lock(group);
+	for (uint32_t i = 0; i < group->count; i++) {
+		state_describe_trcout(group, i, &trcouts[i]);
 		out->events += trcouts[i].events;
 		out->bytes += trcouts[i].bytes;
 		out->wrapped_events += trcouts[i].wrapped_events;
-		out->full_events += trcouts[i].full_events;
-		full += trcouts[i].full_events != 0;
 	}
-	out->is_full = full == writer_server->workers;
+	out->full_events = group->full_events;
+	out->is_full = group->is_full;
+	ct_ring_consumer_unlock(group);
 	(void)pthread_mutex_lock(&writer_server->message_lock);
 	memcpy(out->message, writer_server->message, sizeof out->message);
 	(void)pthread_mutex_unlock(&writer_server->message_lock);
@@ -118,7 +123,7 @@ static void state_answer(struct ct_writer_server *writer_server, struct ct_buf *
 	ct_message_add_number(answer, CT_FIELD_STATUS, CTRACE_OK);
 	ct_message_add(answer, CT_FIELD_WRITER, &state, sizeof state);
 	(void)!ct_message_end(answer, start);
-	for (uint32_t i = 0; i < writer_server->workers; i++) {
+	for (uint32_t i = 0; i < writer_server->group.count; i++) {
 		start = ct_message_start(answer, CT_VERB_WRITER_STATUS,
 					 CT_MESSAGE_ANSWER | CT_MESSAGE_MORE);
 		ct_message_add(answer, CT_FIELD_TRCOUT, &trcouts[i], sizeof trcouts[i]);
@@ -263,6 +268,7 @@ static void server_serve(struct ct_writer_server *writer_server)
 	static struct pollfd fds[CT_WRITER_SERVER_CALLERS + 2];
 	uint32_t count = writer_server->caller_count;
 	int timeout = callers_are_busy(writer_server)              ? 0
+		      : writer_server->is_starting                 ? BUSY_MS
 		      : ct_writer_server_is_waiting(writer_server) ? BUSY_MS
 		      : writer_server->is_deaf                     ? DEAF_MS
 								   : IDLE_MS;
@@ -318,9 +324,37 @@ static bool directory_is_private(int fd)
 	       (info.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-static enum ctrace_status server_take_name(struct ct_writer_server *writer_server)
+bool ct_writer_is_alive(const char *directory, const char *name)
+{
+	struct pollfd peer = { .events = POLLRDHUP };
+	bool is_alive;
+
+	if (ct_client_connect(directory, name, &peer.fd) != CTRACE_OK)
+		return false;
+	is_alive = poll(&peer, 1, HANG_UP_MS) == 0;
+	ct_os_close(&peer.fd);
+	return is_alive;
+}
+
+/* Waits for the lock of a writer that has just been killed, or of an operator who looks for one.
+ * Returns false when another writer has it. */
+static bool name_lock(const struct ct_writer_server *writer_server)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	for (unsigned i = 0; i < LOCK_TRIES; i++) {
+		if (fcntl(writer_server->lock_fd, F_OFD_SETLK, &lock) == 0)
+			return true;
+		if (ct_writer_is_alive(writer_server->directory,
+				       writer_server->options->procedure->name))
+			return false;
+		(void)poll(NULL, 0, LOCK_TRY_MS);
+	}
+	return false;
+}
+
+static enum ctrace_status server_take_name(struct ct_writer_server *writer_server)
+{
 	char name[CTRACE_MAX_NAME + 8];
 	enum ctrace_status status = ct_os_make_directory(writer_server->directory);
 
@@ -339,7 +373,7 @@ static enum ctrace_status server_take_name(struct ct_writer_server *writer_serve
 				 &writer_server->lock_fd);
 	if (status != CTRACE_OK)
 		return status;
-	if (fcntl(writer_server->lock_fd, F_OFD_SETLK, &lock) != 0)
+	if (!name_lock(writer_server))
 		return CTRACE_TIMED_OUT;
 	return ct_socket_listen(writer_server->directory_fd, writer_server->directory,
 				writer_server->options->procedure->name, &writer_server->listen_fd);
@@ -378,72 +412,89 @@ static int server_fail_to_start(struct ct_writer_server *writer_server, enum ctr
 	return 1;
 }
 
-/* ---- the workers ---- */
+/* ---- the worker ---- */
 
-static bool server_lock_directory(struct ct_writer_server *writer_server,
-				  const struct ct_trcout *trcout)
+static void report_unopened(struct ct_writer_server *writer_server, uint32_t index,
+			    enum ctrace_status status)
 {
-	if (ct_trcout_lock_directory(trcout, &writer_server->locks[writer_server->lock_count]) !=
-	    CTRACE_OK)
-		return false;
-	writer_server->lock_count++;
-	return true;
+	const struct ct_procedure *procedure = writer_server->options->procedure;
+	const char *why = status == CTRACE_BUFFER_TOO_SMALL
+				  ? "it is full, as are the others; DISP=OLD writes it anew"
+			  : errno != 0 ? strerror(errno)
+				       : "it is not ours";
+	char text[4400];
+
+	(void)snprintf(text, sizeof text, "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s",
+		       procedure->number[index], procedure->trcout[index].path, why);
+	ct_writer_server_report(text, writer_server);
 }
 
-static bool workers_start(struct ct_writer_server *writer_server)
+static bool server_lock_directories(struct ct_writer_server *writer_server)
 {
 	const struct ct_procedure *procedure = writer_server->options->procedure;
 
 	for (uint32_t i = 0; i < procedure->trcout_count; i++) {
-		struct ct_trcout *trcout = &writer_server->trcouts[i];
-		char text[4400];
+		enum ctrace_status status;
 
-		*trcout = (struct ct_trcout){ .procedure = procedure,
-					      .index = i,
-					      .stop = &writer_server->stop,
-					      .links = writer_server->links,
-					      .link_count = &writer_server->link_count,
-					      .message = ct_writer_server_report,
-					      .user = writer_server };
-		(void)pthread_mutex_init(&trcout->lock, NULL);
 		errno = 0;
-		if (!server_lock_directory(writer_server, trcout) ||
-		    ct_trcout_open(trcout) != CTRACE_OK) {
-			(void)snprintf(text, sizeof text,
-				       "CTR103E TRCOUT%02u CANNOT BE OPENED: %s: %s",
-				       procedure->number[i], procedure->trcout[i].path,
-				       errno != 0 ? strerror(errno) : "it is not ours");
-			ct_writer_server_report(text, writer_server);
+		status = ct_trcout_lock_directory(&procedure->trcout[i],
+						  &writer_server->locks[writer_server->lock_count]);
+		if (status != CTRACE_OK) {
+			report_unopened(writer_server, i, status);
 			return false;
 		}
-		if (ct_os_thread_start(ct_ring_consumer_run, trcout, "ctrace-trcout",
-				       &trcout->thread) != CTRACE_OK) {
-			ct_writer_server_report("CTR104E NO THREAD FOR A TRCOUT", writer_server);
-			return false;
-		}
-		writer_server->workers++;
+		writer_server->lock_count++;
 	}
 	return true;
 }
 
-static void workers_stop(struct ct_writer_server *writer_server)
+static bool worker_start(struct ct_writer_server *writer_server)
+{
+	struct ct_trcout_group *group = &writer_server->group;
+	enum ctrace_status status;
+	uint32_t index;
+
+	*group = (struct ct_trcout_group){ .procedure = writer_server->options->procedure,
+					   .stop = &writer_server->stop,
+					   .links = writer_server->links,
+					   .link_count = &writer_server->link_count,
+					   .message = ct_writer_server_report,
+					   .user = writer_server };
+	(void)pthread_mutex_init(&group->lock, NULL);
+	if (!server_lock_directories(writer_server))
+		return false;
+	errno = 0;
+	status = ct_trcout_group_open(group, &index);
+	if (status != CTRACE_OK) {
+		report_unopened(writer_server, index, status);
+		return false;
+	}
+	writer_server->has_worker = ct_os_thread_start(ct_ring_consumer_run, group, "ctrace-trcout",
+						       &group->thread) == CTRACE_OK;
+	if (!writer_server->has_worker)
+		ct_writer_server_report("CTR104E NO THREAD FOR A TRCOUT", writer_server);
+	return writer_server->has_worker;
+}
+
+static void worker_stop(struct ct_writer_server *writer_server)
 {
 	__atomic_store_n(&writer_server->stop, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&writer_server->stop);
-	for (uint32_t i = 0; i < writer_server->workers; i++) {
-		ct_os_wake(&writer_server->stop);
-		(void)pthread_join(writer_server->trcouts[i].thread, NULL);
-	}
+	if (writer_server->has_worker)
+		(void)pthread_join(writer_server->group.thread, NULL);
+	ct_trcout_group_close(&writer_server->group);
 }
 
 /* ---- life ---- */
 
-/* Makes processes connect that named this writer before it started. */
-static void server_call_processes(struct ct_writer_server *writer_server)
+/* Makes processes connect that named this writer before it started.  Returns how many do. */
+static uint32_t server_call_processes(struct ct_writer_server *writer_server)
 {
 	const struct ct_peer_filter everybody = { 0 };
+	struct ct_message answer;
 	struct ct_peers peers;
 	struct ct_buf request;
+	uint32_t coming = 0;
 	size_t start;
 
 	ct_buf_init(&request);
@@ -452,9 +503,39 @@ static void server_call_processes(struct ct_writer_server *writer_server)
 	if (ct_message_end(&request, start) == CTRACE_OK &&
 	    ct_peers_find(&everybody, &peers) == CTRACE_OK) {
 		ct_client_ask(&peers, &request, UP_MS);
+		for (size_t i = 0; i < peers.count; i++) {
+			size_t at = 0;
+
+			if (peers.items[i].status == CTRACE_OK &&
+			    ct_client_next(&peers.items[i], &at, &answer))
+				coming += ct_message_number(&answer, CT_FIELD_NUMBER, 0) != 0;
+		}
 		ct_peers_fini(&peers);
 	}
 	ct_buf_fini(&request);
+	return coming;
+}
+
+static void server_turn(struct ct_writer_server *writer_server)
+{
+	server_serve(writer_server);
+	ct_writer_server_part_from_damaged(writer_server);
+	ct_writer_server_remove_done(writer_server);
+	if (writer_server->stopping)
+		ct_writer_server_press_on(writer_server);
+}
+
+/* Serves until the processes are connected that named this writer: then ITT110I means that nothing
+ * more goes elsewhere.  One that does not come delays the writer only for a moment. */
+static void server_await_links(struct ct_writer_server *writer_server, uint32_t coming)
+{
+	uint64_t until = ct_clock_mono_ns() + COME_NS;
+
+	writer_server->is_starting = true;
+	while (writer_server->link_count < coming && !writer_server->stopping &&
+	       ct_clock_mono_ns() < until)
+		server_turn(writer_server);
+	writer_server->is_starting = false;
 }
 
 static int server_run(struct ct_writer_server *writer_server)
@@ -463,21 +544,16 @@ static int server_run(struct ct_writer_server *writer_server)
 
 	if (status != CTRACE_OK)
 		return server_fail_to_start(writer_server, status);
-	if (!workers_start(writer_server)) {
-		workers_stop(writer_server);
+	if (!worker_start(writer_server)) {
+		worker_stop(writer_server);
 		server_leave_name(writer_server);
 		return 1;
 	}
+	server_await_links(writer_server, server_call_processes(writer_server));
 	writer_server->options->ready(writer_server->options->user);
-	server_call_processes(writer_server);
-	while (!writer_server->stopping || writer_server->link_count != 0) {
-		server_serve(writer_server);
-		ct_writer_server_part_from_damaged(writer_server);
-		ct_writer_server_remove_done(writer_server);
-		if (writer_server->stopping)
-			ct_writer_server_press_on(writer_server);
-	}
-	workers_stop(writer_server);
+	while (!writer_server->stopping || writer_server->link_count != 0)
+		server_turn(writer_server);
+	worker_stop(writer_server);
 	server_hang_up(writer_server);
 	server_leave_name(writer_server);
 	return 0;

@@ -34,12 +34,13 @@ struct ct_writer_server {
 	struct ct_caller *current;
 	struct ct_link *links[CT_LINK_LIMIT];
 	uint32_t link_count;
-	bool is_deaf; /* accept() failed for want of descriptors */
-	struct ct_trcout trcouts[CT_TRCOUT_LIMIT];
+	bool is_starting; /* waits for processes to connect */
+	bool is_deaf;     /* accept() failed for want of descriptors */
+	struct ct_trcout_group group;
 	int locks[CT_TRCOUT_LIMIT]; /* descriptors of the locked directories */
 	uint32_t lock_count;
-	uint32_t workers; /* number of running workers */
-	uint32_t stop;    /* the workers' stop word */
+	bool has_worker;
+	uint32_t stop; /* the worker's stop word */
 	bool stopping;
 	uint32_t stop_release; /* CT_RELEASE_FLUSH or _NOW */
 	uint64_t stop_ns;
@@ -58,13 +59,13 @@ void ct_writer_server_report(const char *text, void *writer_server);
 enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_server,
 					     const struct ct_message *request,
 					     uint32_t *out_count) CT_MUST_USE;
-/* Asks the workers to hand the rings of a link back: CT_RELEASE_FLUSH or _NOW. */
+/* Asks the worker to hand the rings of a link back: CT_RELEASE_FLUSH or _NOW. */
 void ct_link_release(struct ct_link *link, uint32_t how);
 /* Releases links whose process truncates its own files, so that the others go on. */
 void ct_writer_server_part_from_damaged(struct ct_writer_server *writer_server);
-/* Removes links that are released and that every worker has handed back. */
+/* Removes links that are released and that the worker has handed back. */
 void ct_writer_server_remove_done(struct ct_writer_server *writer_server);
-/* True when a release or the end waits for the workers. */
+/* True when a release or the end waits for the worker. */
 bool ct_writer_server_is_waiting(const struct ct_writer_server *writer_server);
 /* Begins the end: asks each process to withdraw its rings, which are released according to `how`.
  */

@@ -15,18 +15,6 @@
 #define ASK_NS 1000000000u     /* time for a process to withdraw its rings */
 #define GIVE_UP_NS 5000000000u /* the end may take this long without progress */
 
-static void trcouts_lock(struct ct_writer_server *writer_server)
-{
-	for (uint32_t i = 0; i < writer_server->workers; i++)
-		ct_ring_consumer_lock(&writer_server->trcouts[i]);
-}
-
-static void trcouts_unlock(struct ct_writer_server *writer_server)
-{
-	for (uint32_t i = writer_server->workers; i > 0; i--)
-		ct_ring_consumer_unlock(&writer_server->trcouts[i - 1]);
-}
-
 enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_server,
 					     const struct ct_message *request, uint32_t *out_count)
 {
@@ -34,6 +22,7 @@ enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_ser
 	uint64_t base = ct_message_number(request, CT_FIELD_VALUE, 0);
 	uint64_t count = ct_message_number(request, CT_FIELD_LEVEL, 0);
 	struct ct_caller *caller = writer_server->current;
+	struct ct_link_request wanted;
 	struct ct_link *link;
 	enum ctrace_status status;
 	int directory = caller->connection.passed;
@@ -45,17 +34,18 @@ enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_ser
 	if (writer_server->stopping || writer_server->link_count == CT_LINK_LIMIT)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	caller->connection.passed = -1;
-	if (count > writer_server->workers)
-		count = writer_server->workers;
-	status =
-		ct_link_create(directory, (uint32_t)number, (uint32_t)base, (uint32_t)count, &link);
+	wanted = (struct ct_link_request){ .number = (uint32_t)number,
+					   .held_by = (uint32_t)base,
+					   .batch_bytes = ct_trcout_batch_bytes(
+						   writer_server->options->procedure) };
+	status = ct_link_create(directory, &wanted, &link);
 	if (status != CTRACE_OK)
 		return status;
-	trcouts_lock(writer_server);
+	ct_ring_consumer_lock(&writer_server->group);
 	writer_server->links[writer_server->link_count++] = link;
-	trcouts_unlock(writer_server);
+	ct_ring_consumer_unlock(&writer_server->group);
 	caller->link = link;
-	*out_count = (uint32_t)count;
+	*out_count = 1;
 	return CTRACE_OK;
 }
 
@@ -80,9 +70,9 @@ static void link_remove(struct ct_writer_server *writer_server, uint32_t index)
 	struct ct_caller *caller = link_caller(writer_server, link);
 	struct ct_recovery ignored = { 0 };
 
-	trcouts_lock(writer_server);
+	ct_ring_consumer_lock(&writer_server->group);
 	writer_server->links[index] = writer_server->links[--writer_server->link_count];
-	trcouts_unlock(writer_server);
+	ct_ring_consumer_unlock(&writer_server->group);
 	if (caller != NULL) {
 		caller->link = NULL;
 		caller->connection.is_ending = true;
@@ -116,10 +106,9 @@ void ct_writer_server_remove_done(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = writer_server->link_count; i > 0; i--) {
 		struct ct_link *link = writer_server->links[i - 1];
-		uint32_t all = (uint32_t)(((uint64_t)1 << link->count) - 1);
 
 		if (__atomic_load_n(&link->release, __ATOMIC_RELAXED) != CT_RELEASE_AS_WANTED &&
-		    __atomic_load_n(&link->done, __ATOMIC_ACQUIRE) == all)
+		    __atomic_load_n(&link->done, __ATOMIC_ACQUIRE) != 0)
 			link_remove(writer_server, i - 1);
 	}
 }

@@ -6,6 +6,7 @@ Every entry that the traced program made is looked for, by its thread and number
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 import glob
+import json
 import os
 import re
 import shutil
@@ -67,6 +68,14 @@ class Room:
     def data(self, where='data*'):
         paths = [os.path.dirname(path) for path in glob.glob(self.at(where, '*', '*', 'metadata'))]
         return self.shown(*paths) if paths else Found()
+
+    def size(self, name):
+        return sum(os.path.getsize(os.path.join(where, file)) for where, _, files in os.walk(self.at(name)) for file in files)
+
+    def announced(self, name):
+        """How many events readers report as lost."""
+        done = self.tool('stats', '--json', self.at(name), check=False)
+        return json.loads(done.stdout)['lost'] if done.stdout else 0
 
     def shown(self, *paths):
         shown = self.show(*paths, check=False)
@@ -132,6 +141,12 @@ def stop(process):
     """Returns when every thread of it stands: the signal alone has only been sent."""
     process.send_signal(signal.SIGSTOP)
     os.waitpid(process.pid, os.WUNTRACED)
+
+
+def finish(writer):
+    """Ends it in order: its data sets are closed."""
+    writer.send_signal(signal.SIGTERM)
+    assert writer.wait(PATIENCE) == 0
 
 
 class Found(Counter):
@@ -383,7 +398,7 @@ def stopped_in_order_it_flushes(room):
 
 def wrapping_keeps_the_newest(room):
     room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=1M\nMODE=WRAP\n')
-    room.writer()
+    writer = room.writer()
     program = room.program()
     program.ask('on WR1')
     count = 0
@@ -393,10 +408,12 @@ def wrapping_keeps_the_newest(room):
     found = room.data()
     numbers = sorted(number for _, number in found)
     assert numbers[-1] == count - 1 and numbers == list(range(numbers[0], count)), 'the newest, without gaps'
-    size = sum(os.path.getsize(path) for path in glob.glob(room.at('data1', '*', '*', '*')))
-    assert 0.75 * 2**20 < size <= 2**20 + 2**17, size
+    assert 0.75 * 2**20 < room.size('data1') <= 2**20, room.size('data1')
     state = room.tool('stats').stdout
     assert re.search(rf'\b{count - len(found)}\b', state), f'{count - len(found)} are gone, which stats does not say: {state}'
+    finish(writer)
+    assert room.size('data1') <= 2**20, 'nor do the closing marks exceed the size'
+    assert room.announced('data1') == count - len(found), 'and readers report what is gone'
 
 
 def a_full_data_set_stops_and_counts(room):
@@ -411,13 +428,69 @@ def a_full_data_set_stops_and_counts(room):
     without_gaps(found)
     assert 0 < len(found) < count
     assert (emitted, delivered, lost) == (count, len(found), count - len(found)), (emitted, delivered, lost, len(found))
-    size = sum(os.path.getsize(path) for path in glob.glob(room.at('data1', '*', '*', '*')))
-    assert 450 * 1024 < size < 600 * 1024, size
+    assert 400 * 1024 < room.size('data1') <= 500 * 1024, room.size('data1')
     assert re.search(rf'WRT +DEBUG +{len(found)} ', room.tool('stats').stdout), 'what was dropped was not delivered'
     writer.send_signal(signal.SIGTERM)
     assert writer.wait(PATIENCE) == 0
     said = writer.stderr.read()
     assert said.count('IS FULL') == 1, said
+    assert room.size('data1') <= 500 * 1024, 'nor do the closing marks exceed the size'
+    assert room.announced('data1') == count - len(found), 'and readers report what was refused'
+    refused = room.tool('writer', 'WR1', check=False)
+    assert refused.returncode == 1 and 'CTR103E TRCOUT01 CANNOT BE OPENED' in refused.stderr and 'it is full' in refused.stderr, refused
+    room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=200K SECONDARY=20K DISP=OLD\nMODE=NOWRAP\n')
+    room.writer()
+    assert room.data() == {} and room.announced('data1') == 0, 'DISP=OLD begins anew'
+
+
+def one_thread_fills_a_group(room):
+    names = ('data1', 'data2', 'data3', 'data4')
+    trcouts = ''.join(f'TRCOUT0{i} PATH=@{i} PRIMARY=256K\n' for i in range(1, 5))
+    for mode in ('NOWRAP', 'WRAP'):
+        room.procedure('WR1', trcouts.replace('256K', '256K DISP=OLD') + f'MODE={mode}\n')
+        writer = room.writer()
+        program = room.program()
+        program.ask('on WR1')
+        for _ in range(8):
+            count = int(program.ask('run 10000'))
+            program.settle()
+        found = room.data()
+        for name in names:
+            assert room.size(name) <= 256 * 1024, (mode, name, room.size(name))
+            assert room.data(name), f'{mode}: {name} has its part'
+        numbers = sorted(number for _, number in found)
+        first = 0 if mode == 'NOWRAP' else count - len(found)
+        assert 0 < len(found) < count and numbers == list(range(first, first + len(found))), f'{mode}: the oldest, or the newest, without gaps'
+        assert sum(map(room.size, names)) > 800 * 1024, 'the whole group is used'
+        program.end()
+        finish(writer)
+        assert sum(map(room.announced, names)) == count - len(found), f'{mode}: readers report what is not there'
+
+
+def a_data_set_without_entries_can_be_read(room):
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    for state in ('open', 'closed'):
+        for verb in ('show', 'stats'):
+            done = room.tool(verb, room.at('data1'), check=False)
+            assert 'no trace' not in done.stderr, (state, verb, done)
+        done = room.tool('ipcs', 'CTRACE QUERY', room.at('data1'), check=False)
+        assert 'no trace, run' not in done.stderr + done.stdout, (state, done)
+        if shutil.which('babeltrace2'):
+            done = subprocess.run(['babeltrace2', room.at('data1')], capture_output=True, text=True, timeout=PATIENCE, check=False)
+            assert (done.returncode, done.stdout) == (0, ''), (state, done)
+        if state == 'open':
+            finish(writer)
+
+
+def a_writer_is_ready_when_those_who_wait_for_it_are_connected(room):
+    room.procedure('WR1', ONE)
+    program = room.program()
+    program.ask('on WR1')
+    room.writer()
+    program.ask('run 1000')
+    program.settle()
+    same(room.data(), expect(1, 1000))
 
 
 def several_data_sets_and_processes(room):
@@ -431,8 +504,7 @@ def several_data_sets_and_processes(room):
     for program in programs:
         program.answer()
         assert program.settle() == [120000, 120000, 0, 0]
-    for name in ('data1', 'data2', 'data4'):
-        assert room.data(name), f'{name} has its part'
+    assert not room.data('data2') and not room.data('data4'), 'the first one has room for all'
     for program in programs:
         paths = glob.glob(room.at('data*', '*', f'*.{program.process.pid}'))
         same(entries(room.show(*paths).stdout), expect(6, 20000))

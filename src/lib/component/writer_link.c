@@ -460,15 +460,18 @@ static void link_connect_again(void *user)
 	links_unlock();
 }
 
-void ct_writer_up(const char *writer, size_t size)
+bool ct_writer_up(const char *writer, size_t size)
 {
 	uint32_t number;
+	bool connects;
 
 	links_lock();
 	number = writer_find(writer, size);
 	if (number != 0)
 		link_look_again(number, 0);
+	connects = number != 0 && writer_is_in_use(number);
 	links_unlock();
+	return connects;
 }
 
 void ct_writer_forked(void)

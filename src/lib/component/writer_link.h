@@ -23,8 +23,9 @@ void ct_writer_reset(const char *component, size_t size);
 bool ct_writer_is_connected(const char *writer);
 /* number in the session; 0: no trace of this process has named it */
 uint32_t ct_writer_number(const char *writer);
-/* The writer has started: connects to it if one of our traces wants it.  On the server's thread. */
-void ct_writer_up(const char *writer, size_t size);
+/* The writer has started: connects to it if one of our traces wants it, and returns true then.  On
+ * the server's thread. */
+bool ct_writer_up(const char *writer, size_t size);
 void ct_writer_forked(void); /* in a forked child that has attached: makes links of its own */
 
 #endif

@@ -391,7 +391,9 @@ static void deliver_batches(struct ct_consumer *consumer, uint32_t dest, bool fl
 	batch->seen = 0;
 	batch->wants_runs = ct_destination_wants_runs(destination);
 	batch->least_level = destination->least_level;
-	batch->most_bytes = destination->is_limited ? RUN_BYTES : RUNS_BYTES;
+	batch->most_bytes = !destination->is_limited            ? RUNS_BYTES
+			    : consumer->source.batch_bytes != 0 ? consumer->source.batch_bytes
+								: RUN_BYTES;
 	add_rings(consumer, batch, destination);
 	if (batch->iterator_count == 0)
 		ct_destination_has_all(destination);

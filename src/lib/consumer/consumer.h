@@ -44,6 +44,8 @@ struct ct_consumer_source {
 	/* ctrace.block.timeout, which commands may change at any time: the limit for waiting
 	 * producers and for waiting on methods.  NULL: no limit for methods. */
 	const uint64_t *block_timeout_ns;
+	/* bytes of its batches, if its output is of limited size; 0: 64 KiB */
+	size_t batch_bytes;
 	/* set by its write() when it had no room: the batch is lost, not delivered; NULL: never */
 	const bool *is_dropped;
 	/* CT_RELEASE_*.  Unless CT_RELEASE_AS_WANTED, it gives all its rings back */

@@ -228,7 +228,8 @@ static enum ctrace_status print_metadata(struct ct_bin_directory *directory)
 	return directory->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
-/* A directory that holds no event yet takes at least one batch, however small the limit is. */
+/* A directory that holds no event yet takes at least one batch, however small the limit is, unless
+ * the limit is strict. */
 static bool directory_has_room(const struct ct_bin_directory *directory, uint32_t stream_count)
 {
 	uint64_t size = directory->size + directory->text.size;
@@ -236,7 +237,7 @@ static bool directory_has_room(const struct ct_bin_directory *directory, uint32_
 	for (uint32_t i = 0; i < stream_count; i++)
 		size += directory->bound[i]->pending;
 	return directory->size_limit == 0 || size <= directory->size_limit ||
-	       directory->size <= directory->metadata_size;
+	       (!directory->limit_is_strict && directory->size <= directory->metadata_size);
 }
 
 static enum ctrace_status write_metadata(struct ct_bin_directory *directory)

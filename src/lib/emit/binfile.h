@@ -110,8 +110,9 @@ struct ct_bin_directory {
 	/* least number of events that it and the directories before it report as lost */
 	uint64_t lost_reported;
 	uint64_t size; /* of all files, about */
-	/* a batch beyond it is refused, except the first; 0: no limit */
+	/* a batch beyond it is refused, except the first if it is not strict; 0: no limit */
 	uint64_t size_limit;
+	bool limit_is_strict;
 	struct ct_file_access access;   /* of its files */
 	struct ct_bin_stream **streams; /* by id; NULL: unknown */
 	uint32_t stream_capacity;

@@ -280,6 +280,7 @@ static void operate_reload(const struct ct_command *command, struct ct_buf *out)
 static void operate_writer_up(const struct ct_command *command, struct ct_buf *out)
 {
 	char writer[CTRACE_MAX_NAME + 1];
+	struct ct_answer answer;
 
 	if (command->value.size == 0 ||
 	    ct_writer_parse(command->value.at, command->value.size, writer) != 0) {
@@ -287,8 +288,9 @@ static void operate_writer_up(const struct ct_command *command, struct ct_buf *o
 				"expected the name of an external writer, of 1 to 7 characters");
 		return;
 	}
-	ct_writer_up(writer, strlen(writer));
-	ct_answer_whole(out, command->verb, CTRACE_OK, NULL);
+	ct_answer_begin(&answer, out, command->verb);
+	ct_message_add_number(out, CT_FIELD_NUMBER, ct_writer_up(writer, strlen(writer)));
+	ct_answer_end(&answer);
 }
 
 /* ---- TRACE CT ---- */

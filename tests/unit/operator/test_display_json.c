@@ -124,7 +124,7 @@ static void writers(void **state)
 		"{\"name\":\"CTW\",\"active\":true,\"status\":\"FAILING\",\"pid\":4711,\"start_ns\":5,\"mode\":\"NOWRAP\","
 		"\"compress\":false,\"events\":3,\"bytes\":1000,\"overwritten\":0,\"not_written\":2,\"message\":\"ITT110I\","
 		"\"trcouts\":[{\"number\":1,\"path\":\"/t/1\",\"limit_bytes\":1000,\"used_bytes\":999,\"events\":3,"
-		"\"bytes\":1000,\"overwritten\":0,\"not_written\":2,\"failing\":\"No space left on device\"}],"
+		"\"bytes\":1000,\"overwritten\":0,\"not_written\":2,\"failing\":\"No space left on device\",\"open\":false}],"
 		"\"connected\":[{\"pid\":12345,\"asid\":\"001F\",\"job\":\"KVSERVER\",\"ring_count\":4,\"events\":3,"
 		"\"traces\":[\"KVS\",\"KVS.NET\"]}],\"waiting\":[]},"
 		"{\"name\":\"CTX\",\"active\":false,\"waiting\":[{\"component\":\"KVX\",\"pid\":12345,\"uid\":1000,\"asid\":\"001F\","

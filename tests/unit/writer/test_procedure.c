@@ -200,12 +200,12 @@ static void keywords(void **state)
 {
 	(void)state;
 	refused("TRCOUT01 PAHT=/a PATH=/a PRIMRY=1M PRIMARY=1M PATH=/b PRIMARY PRIMARY=2M more",
-		"1:10: \"PAHT\" is not expected here (did you mean PATH=?); expected PATH=, PRIMARY= or SECONDARY=\n"
-		"1:26: \"PRIMRY\" is not expected here (did you mean PRIMARY=?); expected PATH=, PRIMARY= or SECONDARY=\n"
+		"1:10: \"PAHT\" is not expected here (did you mean PATH=?); expected PATH=, PRIMARY=, SECONDARY= or DISP=\n"
+		"1:26: \"PRIMRY\" is not expected here (did you mean PRIMARY=?); expected PATH=, PRIMARY=, SECONDARY= or DISP=\n"
 		"1:47: \"PATH\" is here already; expected each keyword once\n"
 		"1:55: \"PRIMARY\" has no equals sign and value; expected PRIMARY=\n"
 		"1:63: \"PRIMARY\" is here already; expected each keyword once\n"
-		"1:74: \"more\" is not expected here; expected PATH=, PRIMARY= or SECONDARY=\n");
+		"1:74: \"more\" is not expected here; expected PATH=, PRIMARY=, SECONDARY= or DISP=\n");
 }
 
 static void sizes(void **state)

@@ -18,11 +18,12 @@
 #define NUMBER 3u
 #define BASE (CT_WRITER_SLOT + 2u)
 
+static const struct ct_link_request wanted = { .number = NUMBER, .held_by = BASE };
 static struct ct_session session;
 static struct ct_ring rings[RINGS];
 static struct ctrace_thread_buffer thread_buffers[RINGS];
 static struct ct_procedure procedure;
-static struct ct_trcout trcouts[2];
+static struct ct_trcout_group group;
 static struct ct_link *links[CT_LINK_LIMIT];
 static uint32_t link_count;
 static uint32_t stop;
@@ -36,6 +37,8 @@ static void ignore(const char *text, void *user)
 
 static int setup(void **state)
 {
+	uint32_t index;
+
 	(void)state;
 	enter_room();
 	memset(&procedure, 0, sizeof procedure);
@@ -46,15 +49,14 @@ static int setup(void **state)
 		procedure.trcout[i].primary = 100 << 20;
 		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path,
 			       "%s/data%u", room, i);
-		trcouts[i] = (struct ct_trcout){ .procedure = &procedure,
-						 .index = i,
-						 .stop = &stop,
-						 .links = links,
-						 .link_count = &link_count,
-						 .message = ignore };
-		(void)pthread_mutex_init(&trcouts[i].lock, NULL);
-		assert_int_equal(ct_trcout_open(&trcouts[i]), CTRACE_OK);
 	}
+	group = (struct ct_trcout_group){ .procedure = &procedure,
+					  .stop = &stop,
+					  .links = links,
+					  .link_count = &link_count,
+					  .message = ignore };
+	(void)pthread_mutex_init(&group.lock, NULL);
+	assert_int_equal(ct_trcout_group_open(&group, &index), CTRACE_OK);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
 	ct_shared_sync_start(&session.head->sync);
 	assert_int_equal(ct_session_reserve_component(&session, 0), CTRACE_OK);
@@ -65,9 +67,9 @@ static int setup(void **state)
 	ct_session_commit_component(&session, 0);
 	memset(thread_buffers, 0, sizeof thread_buffers);
 	for (uint32_t i = 0; i < RINGS; i++) {
-		(void)snprintf(session.head->dest[BASE + i % 2].emitter, 32, "BINFILE");
+		(void)snprintf(session.head->dest[BASE].emitter, 32, "BINFILE");
 		assert_int_equal(ct_ring_create(&rings[i], &session, i, CT_RING_MIN), CTRACE_OK);
-		rings[i].head->held_by = rings[i].head->wanted = BASE + i % 2;
+		rings[i].head->held_by = rings[i].head->wanted = BASE;
 		session.head->ring_count = i + 1;
 	}
 	return 0;
@@ -76,6 +78,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	ct_trcout_group_close(&group);
 	for (uint32_t i = 0; i < RINGS; i++)
 		ct_ring_close(&rings[i]);
 	ct_session_close(&session, true);
@@ -83,12 +86,12 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct ct_link *take_in(uint32_t count)
+static struct ct_link *take_in(void)
 {
 	struct ct_link *link;
 	int directory = open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	assert_int_equal(ct_link_create(directory, NUMBER, BASE, count, &link), CTRACE_OK);
+	assert_int_equal(ct_link_create(directory, &wanted, &link), CTRACE_OK);
 	links[link_count++] = link;
 	return link;
 }
@@ -121,25 +124,22 @@ static void produce(uint32_t ring, uint32_t count)
 
 static uint64_t rounds(void)
 {
-	uint64_t events = 0;
 	bool more;
 
-	for (uint32_t i = 0; i < 2; i++)
-		events += ct_ring_consumer_round(&trcouts[i], &more);
-	return events;
+	return ct_ring_consumer_round(&group, &more);
 }
 
-static void each_trcout_consumers_its_share(void **state)
+static void all_rings_go_to_the_open_trcout(void **state)
 {
-	struct ct_link *link = take_in(2);
+	struct ct_link *link = take_in();
 
 	(void)state;
 	for (uint32_t i = 0; i < RINGS; i++)
 		produce(i, 10 + i);
 	assert_int_equal(rounds(), 46);
 	assert_int_equal(rounds(), 0);
-	assert_int_equal(trcouts[0].events, 10 + 12);
-	assert_int_equal(trcouts[1].events, 11 + 13);
+	assert_int_equal(group.trcout[0].events, 46);
+	assert_int_equal(group.trcout[1].events, 0);
 	for (uint32_t i = 0; i < RINGS; i++)
 		assert_true(ct_ring_is_empty(&rings[i]));
 	assert_int_equal(session.components[0].delivered, 46);
@@ -148,7 +148,7 @@ static void each_trcout_consumers_its_share(void **state)
 
 static void a_ring_of_the_consumer_threads_is_left_alone(void **state)
 {
-	struct ct_link *link = take_in(2);
+	struct ct_link *link = take_in();
 
 	(void)state;
 	rings[1].head->held_by = 0;
@@ -163,14 +163,14 @@ static void a_ring_of_the_consumer_threads_is_left_alone(void **state)
 
 static void the_lock_says_that_the_writer_lives(void **state)
 {
-	struct ct_link *link = take_in(1);
+	struct ct_link *link = take_in();
 	struct ct_link *other;
 
 	(void)state;
 	assert_true(ct_session_writer_lives(&session, NUMBER));
 	assert_false(ct_session_writer_lives(&session, NUMBER + 1));
 	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-					NUMBER, BASE, 1, &other),
+					&wanted, &other),
 			 CTRACE_TIMED_OUT);
 	assert_true(ct_session_writer_lives(&session, NUMBER));
 	ct_link_destroy(link);
@@ -179,7 +179,7 @@ static void the_lock_says_that_the_writer_lives(void **state)
 
 static void released_it_writes_what_was_committed_and_is_done(void **state)
 {
-	struct ct_link *link = take_in(2);
+	struct ct_link *link = take_in();
 
 	(void)state;
 	for (uint32_t i = 0; i < RINGS; i++)
@@ -187,7 +187,7 @@ static void released_it_writes_what_was_committed_and_is_done(void **state)
 	__atomic_store_n(&link->release, CT_RELEASE_FLUSH, __ATOMIC_RELEASE);
 	assert_int_equal(rounds(), 20);
 	(void)rounds();
-	assert_int_equal(link->done, 3);
+	assert_int_equal(link->done, 1);
 	for (uint32_t i = 0; i < RINGS; i++)
 		assert_int_equal(rings[i].head->held_by, 0);
 	ct_link_destroy(link);
@@ -199,7 +199,7 @@ static void a_ring_that_is_made_later_is_mapped(void **state)
 
 	(void)state;
 	session.head->ring_count = 2;
-	link = take_in(2);
+	link = take_in();
 	assert_int_equal(rounds(), 0);
 	assert_int_equal(link->rings, 2);
 	session.head->ring_count = RINGS;
@@ -216,7 +216,7 @@ static void what_is_no_ring_costs_itself(void **state)
 	(void)state;
 	rings[1].head->magic = 0;
 	rings[3].head->tail = 8; /* beyond its head */
-	link = take_in(2);
+	link = take_in();
 	produce(0, 3);
 	produce(2, 4);
 	assert_int_equal(rounds(), 7);
@@ -230,28 +230,28 @@ static void a_session_that_is_none_is_refused(void **state)
 	char path[600];
 
 	(void)state;
-	assert_int_equal(ct_link_create(-1, NUMBER, BASE, 1, &link), CTRACE_DENIED);
+	assert_int_equal(ct_link_create(-1, &wanted, &link), CTRACE_DENIED);
 	(void)snprintf(path, sizeof path, "%s/empty", room);
 	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER,
-					BASE, 1, &link),
-			 CTRACE_NOT_FOUND);
+	assert_int_equal(
+		ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &wanted, &link),
+		CTRACE_NOT_FOUND);
 	(void)snprintf(path, sizeof path, "%s/empty/session", room);
 	put_file(path, "short", 5);
 	(void)snprintf(path, sizeof path, "%s/empty", room);
-	assert_int_equal(ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), NUMBER,
-					BASE, 1, &link),
-			 CTRACE_DAMAGED);
+	assert_int_equal(
+		ct_link_create(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), &wanted, &link),
+		CTRACE_DAMAGED);
 	session.head->version++;
 	assert_int_equal(ct_link_create(open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC),
-					NUMBER, BASE, 1, &link),
+					&wanted, &link),
 			 CTRACE_UNSUPPORTED);
 	session.head->version--;
 }
 
 static void it_tells_who_is_connected(void **state)
 {
-	struct ct_link *link = take_in(2);
+	struct ct_link *link = take_in();
 	struct ct_link_state reported;
 
 	(void)state;
@@ -273,7 +273,7 @@ static void it_tells_who_is_connected(void **state)
 /* A process that writes over its own heads while we have them. */
 static void a_head_that_is_scribbled_over_costs_itself(void **state)
 {
-	struct ct_link *link = take_in(2);
+	struct ct_link *link = take_in();
 
 	(void)state;
 	produce(0, 5);
@@ -296,7 +296,7 @@ static void a_head_that_is_scribbled_over_costs_itself(void **state)
 	__atomic_store_n(&link->release, CT_RELEASE_NOW, __ATOMIC_RELEASE);
 	(void)rounds();
 	(void)rounds();
-	assert_int_equal(link->done, 3);
+	assert_int_equal(link->done, 1);
 	assert_true(ct_ring_is_empty(&rings[3]));
 	ct_link_destroy(link);
 	memset(rings[0].head, 0, 256);
@@ -343,7 +343,7 @@ static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
 	uint32_t *constants[] = { &head->overflow, &head->channel, &head->is_flight,
 				  &head->is_side,  &head->index,   &head->is_imported,
 				  &head->wanted,   &head->waiting };
-	uint64_t *cursor = (uint64_t *)(void *)&head->cursor[BASE + which % 2];
+	uint64_t *cursor = (uint64_t *)(void *)&head->cursor[BASE];
 	uint64_t *data = (uint64_t *)(void *)ring->data;
 
 	switch (which / 2 % 8) {
@@ -363,9 +363,9 @@ static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
 		memcpy(ring->data + CT_EVENT_HEAD, &value, 4);
 		ring->data[CT_EVENT_HEAD + 9] = 1;
 		ring->data[CT_EVENT_HEAD + 12] = 40;
-		scribble_word(&head->wanted, BASE + ring->index % 2, false);
+		scribble_word(&head->wanted, BASE, false);
 		/* a writer that has no ring reads none */
-		scribble_word(&head->held_by, BASE + ring->index % 2, false);
+		scribble_word(&head->held_by, BASE, false);
 		scribble_word(&head->tail, 0, true);
 		scribble_word(&head->oldest, 0, true);
 		scribble_word(&head->head, which % 16 < 8 ? 64 : (uint64_t)1 << 62, true);
@@ -384,7 +384,7 @@ static void scribble_session(uint64_t which, uint64_t value)
 {
 	struct ct_session_head *head = session.head;
 	struct ct_sync *sync;
-	struct ct_dest *dest = &head->dest[BASE + which % 2];
+	struct ct_dest *dest = &head->dest[BASE];
 	uint64_t *classes = (uint64_t *)(void *)session.classes;
 
 	switch (which / 2 % 9) {
@@ -461,7 +461,7 @@ static void an_impossible_sequence_finishes_nothing(void **state)
 	assert_non_null(intact);
 	*intact = *session.head;
 	produce(0, 10);
-	link = take_in(2);
+	link = take_in();
 	assert_int_equal(rounds(), 10);
 	session.head->dest[other] = session.head->dest[CT_WRITER_SLOT];
 	(void)snprintf(session.head->dest[other].emitter, sizeof session.head->dest[other].emitter,
@@ -489,13 +489,12 @@ static void a_process_that_scribbles_all_the_time_harms_nobody_else(void **state
 	(void)state;
 	assert_non_null(intact);
 	*intact = *session.head;
-	for (uint32_t i = 0; i < 2; i++)
-		trcouts[i].message = say_nothing;
+	group.message = say_nothing;
 	/* One with an overwrite ring, and events to begin with. */
 	rings[1].head->overflow = rings[1].overflow = CT_OVERFLOW_OVERWRITE;
 	for (uint32_t i = 0; i < RINGS; i++)
 		produce(i, 500);
-	link = take_in(2);
+	link = take_in();
 	assert_int_equal(rounds(), RINGS * 500);
 	scribbled_enough = 0;
 	assert_int_equal(pthread_create(&thread, NULL, scribble, NULL), 0);
@@ -518,7 +517,7 @@ int test_ring_consumer(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-		TEST(each_trcout_consumers_its_share),
+		TEST(all_rings_go_to_the_open_trcout),
 		TEST(a_ring_of_the_consumer_threads_is_left_alone),
 		TEST(the_lock_says_that_the_writer_lives),
 		TEST(released_it_writes_what_was_committed_and_is_done),

@@ -10,7 +10,8 @@
 #include <dirent.h>
 
 static struct ct_procedure procedure;
-static struct ct_trcout trcout;
+static struct ct_trcout_group group;
+static struct ct_trcout *const trcout = &group.trcout[0];
 static struct ct_link fake_link;
 static struct ct_ring_head *ring_head;
 static struct ct_ring fake_rings[1];
@@ -37,22 +38,54 @@ static struct ctrace_emitter_context context = { .size = sizeof context,
 						 .property = no_property,
 						 .place = &place };
 
-static void open_trcout(enum ct_writer_mode mode, uint64_t primary, uint64_t secondary)
+static const char *data_set(uint32_t i)
 {
+	static const char *const names[] = { "data", "data1", "data2" };
+
+	return names[i];
+}
+
+static void close_trcouts(void)
+{
+	if (group.procedure != NULL)
+		ct_trcout_group_close(&group);
+	group.procedure = NULL;
+}
+
+static enum ctrace_status begin_trcouts(enum ct_writer_mode mode, uint64_t primary,
+					uint64_t secondary, uint32_t count, bool is_rewritten)
+{
+	uint32_t index;
+
+	close_trcouts();
 	memset(&procedure, 0, sizeof procedure);
-	memset(&trcout, 0, sizeof trcout);
+	memset(&group, 0, sizeof group);
 	(void)snprintf(procedure.name, sizeof procedure.name, "WR1");
 	procedure.mode = mode;
-	procedure.trcout_count = 1;
-	procedure.number[0] = 3;
-	(void)snprintf(procedure.trcout[0].path, sizeof procedure.trcout[0].path, "%s/data", room);
-	procedure.trcout[0].primary = primary;
-	procedure.trcout[0].secondary = secondary;
-	trcout.procedure = &procedure;
-	trcout.message = note;
+	procedure.trcout_count = count;
+	for (uint32_t i = 0; i < count; i++) {
+		procedure.number[i] = 3 + i;
+		(void)snprintf(procedure.trcout[i].path, sizeof procedure.trcout[i].path, "%s/%s",
+			       room, data_set(i));
+		procedure.trcout[i].primary = primary;
+		procedure.trcout[i].secondary = secondary;
+		procedure.trcout[i].is_rewritten = is_rewritten;
+	}
+	group.procedure = &procedure;
+	group.message = note;
 	reported[0] = '\0';
-	assert_int_equal(ct_trcout_open(&trcout), CTRACE_OK);
-	ct_trcout_select(&trcout, &fake_link);
+	ct_trcout_select(&group, &fake_link);
+	return ct_trcout_group_open(&group, &index);
+}
+
+static void open_trcouts(enum ct_writer_mode mode, uint64_t primary, uint32_t count)
+{
+	assert_int_equal(begin_trcouts(mode, primary, 0, count, false), CTRACE_OK);
+}
+
+static void open_trcout(enum ct_writer_mode mode, uint64_t primary, uint64_t secondary)
+{
+	assert_int_equal(begin_trcouts(mode, primary, secondary, 1, false), CTRACE_OK);
 }
 
 static void open_output(void)
@@ -88,6 +121,38 @@ static void write_events(uint32_t count)
 						   .items = &item };
 	assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch), CTRACE_OK);
 	free(events);
+}
+
+/* Bytes of all files in a directory of the room, and below it. */
+static uint64_t size_below(const char *path)
+{
+	DIR *directory = opendir(path);
+	struct dirent *entry;
+	uint64_t size = 0;
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		char inner[1500];
+		struct stat info;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		(void)snprintf(inner, sizeof inner, "%.1000s/%s", path, entry->d_name);
+		if (lstat(inner, &info) == 0 && S_ISDIR(info.st_mode))
+			size += size_below(inner);
+		else
+			size += (uint64_t)info.st_size;
+	}
+	if (directory != NULL)
+		(void)closedir(directory);
+	return size;
+}
+
+static uint64_t size_on_disk(const char *name)
+{
+	char path[600];
+
+	(void)snprintf(path, sizeof path, "%s/%s", room, name);
+	return size_below(path);
 }
 
 static uint32_t count_entries(const char *path)
@@ -126,6 +191,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	close_trcouts();
 	free(ring_head);
 	leave_room();
 	return 0;
@@ -142,9 +208,9 @@ static void a_process_has_a_directory_whatever_its_job_is_called(void **state)
 	(void)snprintf(path, sizeof path, "%s/data/00000001/JOB____1.4711", room);
 	assert_string_equal(place.path, path);
 	assert_int_equal(access(path, F_OK), 0);
-	assert_int_equal(trcout.events, 10);
-	assert_true(trcout.used > 2000 && trcout.used == trcout.bytes &&
-		    trcout.segment[0].bytes == trcout.used);
+	assert_int_equal(trcout->events, 10);
+	assert_true(trcout->bytes > 2000 && trcout->used > trcout->segment[0].bytes &&
+		    trcout->segment[0].bytes > trcout->bytes);
 	ct_trcout_emitter.close(output);
 	/* The same process again, without a place: another directory. */
 	open_output();
@@ -160,13 +226,13 @@ static void wrapping_drops_the_oldest_segment(void **state)
 	open_output();
 	for (uint32_t i = 0; i < 300; i++) {
 		write_events(100);
-		assert_true(trcout.used <= trcout.limit + (64 << 10));
+		assert_true(trcout->used <= trcout->limit && size_on_disk("data") <= trcout->limit);
 	}
-	assert_int_equal(trcout.events, 30000);
-	assert_true(trcout.segments <= CT_SEGMENTS + 1 && trcout.segments >= CT_SEGMENTS - 1);
-	assert_int_equal(count_entries(""), trcout.segments);
-	assert_true(trcout.wrapped_events > 24000 && trcout.wrapped_events < 26500);
-	assert_true(trcout.used > (trcout.limit / 8) * 6);
+	assert_int_equal(trcout->events, 30000);
+	assert_true(trcout->segments <= CT_SEGMENTS + 1 && trcout->segments >= CT_SEGMENTS - 1);
+	assert_int_equal(count_entries(""), trcout->segments + 1); /* and what is lost */
+	assert_true(trcout->wrapped_events > 24000 && trcout->wrapped_events < 26500);
+	assert_true(trcout->used > (trcout->limit / 8) * 6);
 	assert_string_equal(reported, "");
 	ct_trcout_emitter.close(output);
 }
@@ -177,27 +243,92 @@ static void a_full_one_counts_and_says_so_once(void **state)
 
 	(void)state;
 	open_trcout(CT_WRITER_NOWRAP, 64 << 10, 4 << 10);
-	assert_int_equal(trcout.limit, (64 << 10) + 15 * (4 << 10));
+	assert_int_equal(trcout->limit, (64 << 10) + 15 * (4 << 10));
 	open_output();
 	for (uint32_t i = 0; i < 20; i++)
 		write_events(50);
-	events = trcout.events;
-	used = trcout.used;
-	assert_true(events < 1000 && trcout.full_events == 1000 - events);
-	assert_int_equal(ring_head->unwritten, trcout.full_events);
-	assert_true(trcout.is_full);
+	events = trcout->events;
+	used = trcout->used;
+	assert_true(events < 1000 && trcout->full_events == 1000 - events);
+	assert_int_equal(ring_head->unwritten, trcout->full_events);
+	assert_true(group.is_full);
 	assert_non_null(strstr(reported, "CTR101W TRCOUT03 IS FULL"));
 	assert_int_equal(strchr(reported, '\n')[1], '\0');
-	assert_int_equal(trcout.segments, 1);
+	assert_int_equal(trcout->segments, 1);
 	ct_trcout_emitter.close(output);
-	/* What is there counts the next time, too. */
-	open_trcout(CT_WRITER_NOWRAP, 64 << 10, 4 << 10);
-	assert_true(trcout.used >= used);
+	assert_true(size_on_disk("data") <= trcout->limit);
+	/* What is there counts the next time, too, unless it is to be written anew. */
+	assert_int_equal(begin_trcouts(CT_WRITER_NOWRAP, 64 << 10, 4 << 10, 1, false),
+			 CTRACE_BUFFER_TOO_SMALL);
+	assert_true(trcout->used >= used);
+	assert_int_equal(begin_trcouts(CT_WRITER_NOWRAP, 64 << 10, 4 << 10, 1, true), CTRACE_OK);
 	open_output();
 	write_events(1);
-	assert_int_equal(trcout.events, 0);
-	assert_int_equal(trcout.full_events, 1);
+	assert_int_equal(trcout->events, 1);
 	ct_trcout_emitter.close(output);
+}
+
+static void a_group_is_full_when_its_last_one_is(void **state)
+{
+	(void)state;
+	open_trcouts(CT_WRITER_NOWRAP, 128 << 10, 3);
+	open_output();
+	for (uint32_t i = 0; i < 60; i++)
+		write_events(50);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(group.trcout[i].events > 300 && group.trcout[i].segments == 1);
+		assert_true(size_on_disk(data_set(i)) <= 128 << 10 &&
+			    size_on_disk(data_set(i)) > 100 << 10);
+	}
+	assert_int_equal(group.trcout[0].events + group.trcout[1].events + group.trcout[2].events +
+				 group.full_events,
+			 3000);
+	assert_true(group.is_full && group.full_events == ring_head->unwritten);
+	assert_non_null(strstr(reported, "CTR101W TRCOUT05 IS FULL"));
+	ct_trcout_emitter.close(output);
+	/* So it is for a process that comes then. */
+	open_output();
+	for (uint32_t i = 0; i < 3; i++)
+		write_events(50);
+	assert_int_equal(group.full_events, ring_head->unwritten);
+	ct_trcout_emitter.close(output);
+	close_trcouts();
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(size_on_disk(data_set(i)) <= 128 << 10);
+	}
+}
+
+static void a_group_wraps_as_one(void **state)
+{
+	uint64_t kept = 0, gone = 0;
+
+	(void)state;
+	open_trcouts(CT_WRITER_WRAP, 256 << 10, 3);
+	open_output();
+	for (uint32_t i = 0; i < 200; i++) {
+		write_events(50);
+		for (uint32_t j = 0; j < 3; j++)
+			assert_true(group.trcout[j].used <= group.trcout[j].limit);
+	}
+	for (uint32_t i = 0; i < 3; i++) {
+		gone += group.trcout[i].wrapped_events;
+		for (uint32_t j = 0; j < group.trcout[i].segments; j++)
+			kept += group.trcout[i].segment[j].events;
+	}
+	assert_int_equal(kept + gone, 10000);
+	assert_true(kept > 2200); /* most of 768K, at 230 bytes each */
+	assert_true(group.trcout[0].events > 2000 && group.trcout[1].events > 2000 &&
+		    group.trcout[2].events > 2000);
+	assert_string_equal(reported, "");
+	ct_trcout_emitter.close(output);
+	/* The next run goes on with the same round. */
+	{
+		uint32_t open = group.open, newest = group.newest_segment;
+
+		open_trcouts(CT_WRITER_WRAP, 256 << 10, 3);
+		assert_int_equal(group.open, open);
+		assert_int_equal(group.newest_segment, newest);
+	}
 }
 
 static void an_earlier_runs_segments_are_the_oldest(void **state)
@@ -213,14 +344,14 @@ static void an_earlier_runs_segments_are_the_oldest(void **state)
 	(void)snprintf(stranger, sizeof stranger, "%s/data/notes", room);
 	put_file(stranger, "mine", 4);
 	open_trcout(CT_WRITER_WRAP, 1 << 20, 0);
-	assert_int_equal(trcout.segments, 2);
-	assert_int_equal(trcout.segment[0].number, 1);
-	assert_int_equal(trcout.segment[1].number, 2);
-	assert_true(trcout.used > 200000);
+	assert_int_equal(trcout->segments, 2);
+	assert_int_equal(trcout->segment[0].number, 1);
+	assert_int_equal(trcout->segment[1].number, 2);
+	assert_true(trcout->used > 200000);
 	open_output();
 	for (uint32_t i = 0; i < 100; i++)
 		write_events(100);
-	assert_true(trcout.segment[0].number > 2);
+	assert_true(trcout->segment[0].number > 2);
 	assert_int_equal(access(stranger, F_OK), 0);
 	ct_trcout_emitter.close(output);
 }
@@ -251,12 +382,12 @@ static void error_is_reported_once_a_kind_and_heals(void **state)
 		assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch),
 				 CTRACE_OUTPUT_ERROR);
 	}
-	assert_int_equal(trcout.failing, ENOSPC);
+	assert_int_equal(trcout->failing, ENOSPC);
 	assert_non_null(strstr(reported, "CTR102E TRCOUT03 CANNOT BE WRITTEN"));
 	assert_int_equal(strchr(reported, '\n')[1], '\0');
 	assert_int_equal(write_as_runs(&ct_trcout_emitter, output, &batch), CTRACE_OK);
-	assert_int_equal(trcout.failing, 0);
-	assert_int_equal(trcout.events, 1);
+	assert_int_equal(trcout->failing, 0);
+	assert_int_equal(trcout->events, 1);
 	ct_trcout_emitter.close(output);
 }
 
@@ -283,16 +414,16 @@ static void what_is_removed_is_in_the_directory(void **state)
 	open_output();
 	for (uint32_t i = 0; i < 100; i++)
 		write_events(100);
-	assert_true(trcout.segment[0].number > 2);
+	assert_true(trcout->segment[0].number > 2);
 	assert_int_equal(access(file, F_OK), 0);
 	ct_trcout_emitter.close(output);
-	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_OK);
+	assert_int_equal(ct_trcout_lock_directory(trcout->spec, &lock), CTRACE_OK);
 	(void)close(lock);
 	if (geteuid() != 0)
 		return;
 	(void)snprintf(link, sizeof link, "%s/data", room);
 	assert_int_equal(chown(link, 65534, 65534), 0);
-	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_DENIED);
+	assert_int_equal(ct_trcout_lock_directory(trcout->spec, &lock), CTRACE_DENIED);
 }
 
 int test_trcout(void)
@@ -302,6 +433,8 @@ int test_trcout(void)
 		TEST(a_process_has_a_directory_whatever_its_job_is_called),
 		TEST(wrapping_drops_the_oldest_segment),
 		TEST(a_full_one_counts_and_says_so_once),
+		TEST(a_group_is_full_when_its_last_one_is),
+		TEST(a_group_wraps_as_one),
 		TEST(an_earlier_runs_segments_are_the_oldest),
 		TEST(error_is_reported_once_a_kind_and_heals),
 		TEST(what_is_removed_is_in_the_directory),

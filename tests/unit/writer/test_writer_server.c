@@ -24,7 +24,9 @@ static void there_is_one_of_a_name(void **state)
 	(void)close(fd);
 	end();
 	reported[0] = '\0';
+	assert_false(ct_writer_is_alive(directory, "WR1"));
 	assert_int_equal(start(), 'r'); /* and when it has ended another may come */
+	assert_true(ct_writer_is_alive(directory, "WR1"));
 	end();
 }
 
@@ -42,10 +44,10 @@ static void a_data_set_that_cannot_be_is_said_before_it_is_ready(void **state)
 static void a_data_set_has_one_writer(void **state)
 {
 	int lock;
-	struct ct_trcout trcout = { .procedure = &procedure, .index = 1 };
+	const struct ct_trcout_spec *spec = &procedure.trcout[1];
 
 	(void)state;
-	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_OK);
+	assert_int_equal(ct_trcout_lock_directory(spec, &lock), CTRACE_OK);
 	assert_int_equal(start(), 'e');
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	assert_int_equal(result, 1);
@@ -53,9 +55,9 @@ static void a_data_set_has_one_writer(void **state)
 	(void)close(lock);
 	reported[0] = '\0';
 	assert_int_equal(start(), 'r');
-	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_TIMED_OUT);
+	assert_int_equal(ct_trcout_lock_directory(spec, &lock), CTRACE_TIMED_OUT);
 	end();
-	assert_int_equal(ct_trcout_lock_directory(&trcout, &lock), CTRACE_OK);
+	assert_int_equal(ct_trcout_lock_directory(spec, &lock), CTRACE_OK);
 	(void)close(lock);
 }
 

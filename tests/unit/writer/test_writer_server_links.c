@@ -3,7 +3,7 @@
  * parts from.
  *
  * The process is this one; its session is mapped a second time, as another process would.  The
- * writer server has workers' locks, but no worker.
+ * writer server has the worker's lock, but no worker.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -37,10 +37,8 @@ static int setup(void **state)
 	writer_server = calloc(1, sizeof *writer_server);
 	assert_non_null(writer_server);
 	writer_server->options = &options;
-	writer_server->workers = 2;
 	(void)pthread_mutex_init(&writer_server->message_lock, NULL);
-	for (uint32_t i = 0; i < writer_server->workers; i++)
-		(void)pthread_mutex_init(&writer_server->trcouts[i].lock, NULL);
+	(void)pthread_mutex_init(&writer_server->group.lock, NULL);
 	caller = (struct ct_caller){ .connection = { .fd = -1, .passed = -1 } };
 	writer_server->callers[writer_server->caller_count++] = &caller;
 	writer_server->current = &caller;
@@ -95,7 +93,7 @@ static struct ct_link *take_in(void)
 
 	hand_in_directory();
 	assert_int_equal(connect_as(NUMBER, BASE, 5, &count), CTRACE_OK);
-	assert_int_equal(count, 2); /* no more than there are TRCOUTs */
+	assert_int_equal(count, 1); /* the TRCOUTs are one group */
 	assert_int_equal(writer_server->link_count, 1);
 	assert_ptr_equal(caller.link, writer_server->links[0]);
 	assert_int_equal(caller.connection.passed, -1);
@@ -145,21 +143,21 @@ static void who_comes_at_the_end_is_not_taken_in(void **state)
 	assert_int_equal(writer_server->link_count, 0);
 }
 
-static void it_goes_when_every_worker_is_done_with_it(void **state)
+static void it_goes_when_the_worker_is_done_with_it(void **state)
 {
 	struct ct_link *link = take_in();
 
 	(void)state;
-	link->done = 3; /* nothing was to be done yet */
+	link->done = 1; /* nothing was to be done yet */
 	ct_writer_server_remove_done(writer_server);
 	assert_int_equal(writer_server->link_count, 1);
 	assert_false(ct_writer_server_is_waiting(writer_server));
 	ct_link_release(link, CT_RELEASE_FLUSH);
 	assert_true(ct_writer_server_is_waiting(writer_server));
-	link->done = 1;
+	link->done = 0;
 	ct_writer_server_remove_done(writer_server);
 	assert_int_equal(writer_server->link_count, 1);
-	link->done = 3;
+	link->done = 1;
 	ct_writer_server_remove_done(writer_server);
 	assert_int_equal(writer_server->link_count, 0);
 	assert_null(caller.link);
@@ -225,7 +223,7 @@ int test_writer_server_links(void)
 	const struct CMUnitTest tests[] = {
 		LINKS_TEST(what_no_process_would_say_is_refused),
 		LINKS_TEST(who_comes_at_the_end_is_not_taken_in),
-		LINKS_TEST(it_goes_when_every_worker_is_done_with_it),
+		LINKS_TEST(it_goes_when_the_worker_is_done_with_it),
 		LINKS_TEST(who_truncates_its_files_is_parted_from),
 		LINKS_TEST(processes_are_asked_and_then_pressed),
 	};
