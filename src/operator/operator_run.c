@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "operator/display_trace.h"
+#include "operator/hardcopy.h"
 #include "operator/transact.h"
 #include "operator/writer_control.h"
 #include "operator/reply_table.h"
@@ -25,9 +26,12 @@
 void ct_operator_start(void)
 {
 	const char *directories = ct_os_environment("CTRACE_PARMLIB");
+	char why[200];
 
 	if (directories == NULL)
 		(void)setenv("CTRACE_PARMLIB", PARMLIB_DIRECTORY, 1);
+	if (!ct_hardcopy_open(why))
+		fprintf(stderr, "ctrace: commands are not logged: %s\n", why);
 }
 
 /* ---- the table of replies ---- */
@@ -438,6 +442,7 @@ static void display_trace(struct dialogue *dialogue, const struct ct_operator_co
 	else if (text.size != 0)
 		fwrite(text.data, 1, text.size, stdout);
 	fflush(stdout);
+	ct_hardcopy_answer(text.data, text.size);
 	if (status != CTRACE_OK)
 		ct_wto_fail(&dialogue->wto);
 	ct_buf_fini(&text);
@@ -482,6 +487,7 @@ void ct_operator_run(struct dialogue *dialogue, const char *text, size_t size)
 	struct ct_diagnostic diagnostic;
 	int routed = CMD_DONE;
 
+	ct_hardcopy_command(text, size);
 	if (!dialogue->target.is_json)
 		ct_writers_report_ended(&dialogue->wto);
 	if (dialogue->route != NULL && dialogue->route(text, size, &routed))

@@ -9,6 +9,8 @@
  */
 #include "operator/wto.h"
 
+#include "operator/hardcopy.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -146,11 +148,33 @@ static const char *print_up_to_text(const char *text, FILE *to)
 	return end + 2;
 }
 
+static void message_log(enum wto_id id, const char *const *texts)
+{
+	const char *at = rows[id].text;
+	const char *mark;
+	struct ct_buf line;
+
+	ct_buf_init(&line);
+	if (id == ITT006A)
+		ct_buf_add_format(&line, "*%s ", *texts++);
+	ct_buf_add_format(&line, "%s ", rows[id].code);
+	while ((mark = strstr(at, "{}")) != NULL && *texts != NULL) {
+		ct_buf_add(&line, at, (size_t)(mark - at));
+		ct_buf_add_text(&line, *texts++);
+		at = mark + 2;
+	}
+	ct_buf_add_text(&line, at);
+	if (!line.failed)
+		ct_hardcopy_answer(line.data, line.size);
+	ct_buf_fini(&line);
+}
+
 void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 {
 	const struct wto_row *row = &rows[id];
 	FILE *to = message_stream(wto, row->severity);
 	const char *at = row->text;
+	const char *const *all = texts;
 
 	print_time(wto, to);
 	if (id == ITT006A)
@@ -162,6 +186,7 @@ void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 	}
 	fputc('\n', to);
 	fflush(to);
+	message_log(id, all);
 	if ((int)row->severity > wto->worst)
 		wto->worst = (int)row->severity;
 }

@@ -30,6 +30,7 @@ enum ct_verb {
 	CT_VERB_ENCODING,           /* value: mftrace.encoding, as ct_config_expand() says */
 	CT_VERB_KEEP,               /* number: ns */
 	CT_VERB_SPOOL_SIZE,         /* value: a size, as ct_config_expand() says */
+	CT_VERB_LOG,                /* value: the operators' hardcopy log; for their tools */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET =
 		32, /* component, list: exactly these destinations, without inherited ones */

@@ -30,9 +30,18 @@ for code in '0c 13' '0C 00001300' '0x0C 0x13' '0xC 0X1300' 'RC=0C RSN=13' 'rc=0c
 done
 check 'written as one word' says limits 'RC=0C RSN=00001300'
 
+for code in '0C xxxx13xx' '12 19' '12 4864' '12,19' '0C XXXX13XX'; do
+	# shellcheck disable=SC2086
+	check "written as $code" says limits $code
+done
+check 'CTRACEWR' bash -c 'ctrace explain CTRACEWR 0C 04 | head -1 | grep -qx "CTRACEWR RC 0C, reason 04" && [ "$(ctrace explain ctracewr | grep -c ^CTRACEWR)" -eq 10 ]'
+check 'CTRACEWR: no such code' refuses 'CTRACEWR has the codes 00, 04, 08' CTRACEWR 0C 07
+check 'a message of an operator' bash -c 'ctrace explain CTR012I | head -1 | grep -qx "CTR012I ...: RC ...: ..."'
+check 'a message of IPCS' bash -c 'ctrace explain itt10003i | head -1 | grep -q "^ITT10003I COMP("'
+check 'a message that there is not' refuses 'ctrace has no message CTR999I' CTR999I
 ctrace explain 00D 102 >abend
 check 'an abend' grep -qx 'Abend 00D, reason 102: COMPONENT_NAME' abend
-for code in 00D-102 '0D 102' 'ABEND=00D RSN=00000102' '10 102'; do
+for code in 00D-102 '0D 102' 'ABEND=00D RSN=00000102' '10 102' 'S00D 102' 'S00D-102' '16 258'; do
 	# shellcheck disable=SC2086
 	check "written as $code" says abend $code
 done

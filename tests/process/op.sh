@@ -533,6 +533,19 @@ check 'and the last' answers m "show MANY$many" '*ON*'
 check 'and one that the former limit left out' answers m 'show MANY999' '*ON*'
 finish m
 
+# ---- the hardcopy log
+printf 'ctrace.log = %s/hardcopy\n' "$PWD" >operator.cfg
+MFTRACE_CONFIG=$PWD/operator.cfg op 'T CT,ON,COMP=NOSUCH' --reply 'END' 'D TRACE,COMP=OPR'
+check 'the log has commands and answers, with time and user' bash -c '
+	[ "$(stat -c %a hardcopy)" = 600 ] && id="[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}\.[0-9]{2}\.[0-9]{2} $(id -un) [0-9]+" &&
+	grep -qxE "$id > T CT,ON,COMP=NOSUCH" hardcopy && grep -qE "^$id   ITT038I NONE" hardcopy && grep -qE "^$id    IEE843I" hardcopy &&
+	! grep -qvE "^$id " hardcopy'
+MFTRACE_CONFIG=$PWD/operator.cfg ctrace console <<<"D R" >/dev/null
+check 'so has a console' grep -qE '> D R$' hardcopy
+printf 'ctrace.log = /nosuch/log\n' >operator.cfg
+MFTRACE_CONFIG=$PWD/operator.cfg op 'D R'
+check 'a log that cannot be written is reported, and the command goes on' like "$status $out $err" '0 CTR007I* commands are not logged: ctrace.log = /nosuch/log: No such file*'
+
 # ---- every message has its line in the manual page
 check 'every message is in ctrace-op(1)' is "$(grep -oE '^	\[[A-Z0-9]+\]' "$CTRACE_SOURCE/src/operator/wto.c" | tr -d '\t[]' | while read -r code; do
 	grep -qx "\.It Li $code" "$CTRACE_SOURCE/man/ctrace-op.1" || echo "$code"

@@ -296,6 +296,15 @@ static enum ctrace_status apply_attach(const struct ct_target *target,
 	return CTRACE_OK;
 }
 
+/* For the operator's tools (operator/hardcopy.c): nothing is to be done in a traced process. */
+static enum ctrace_status apply_log(const struct ct_target *target,
+				    const struct ct_command *command)
+{
+	(void)target;
+	(void)command;
+	return CTRACE_OK;
+}
+
 static enum ctrace_status apply_keep(const struct ct_target *target,
 				     const struct ct_command *command)
 {
@@ -397,6 +406,10 @@ static const struct ct_verb_row rows[] = {
 	  "BYTES | nK | nM | nG | nT",
 	  "how much may wait in the spool for ctrace forward; 1G by default",
 	  apply_expanded },
+	{ CT_VERB_LOG, "ctrace.log", CT_SUBJECT_NONE, CT_VALUE_LOG, "",
+	  "PATH | journal",
+	  "log of an operator's commands and of the answers; in the configuration of ctrace op and ctrace console",
+	  apply_log },
 };
 /* clang-format on */
 

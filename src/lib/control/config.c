@@ -290,6 +290,16 @@ static enum ctrace_status path_parse(const struct parser *parser, struct ct_span
 	return CTRACE_OK;
 }
 
+static enum ctrace_status log_parse(const struct parser *parser, struct ct_span value)
+{
+	if (ct_name_is(value.at, value.size, "JOURNAL"))
+		return CTRACE_OK;
+	if (value.size == 0 || value.at[0] != '/' || value.size >= PATH_SIZE)
+		return config_diagnose(parser, value.at, "not an absolute path:", value, NULL,
+				       "a file's path that begins with /, or journal");
+	return CTRACE_OK;
+}
+
 static enum ctrace_status encoding_parse(const struct parser *parser, struct ct_span value)
 {
 	enum ct_encoding encoding;
@@ -394,6 +404,8 @@ static enum ctrace_status value_parse(const struct parser *parser, enum ct_value
 		return word_parse(parser, value, switch_words, CT_COUNT(switch_words), "on or off");
 	case CT_VALUE_PATH:
 		return path_parse(parser, value);
+	case CT_VALUE_LOG:
+		return log_parse(parser, value);
 	case CT_VALUE_ENCODING:
 		return encoding_parse(parser, value);
 	}
@@ -505,7 +517,7 @@ static enum ctrace_status key_diagnose_unknown(const struct parser *parser, stru
 				ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
 	return config_diagnose(
 		parser, key.at, "unknown key", key, suggestion,
-		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, "
+		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.log, "
 			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }

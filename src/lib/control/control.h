@@ -38,6 +38,7 @@ enum ct_value_kind {
 	CT_VALUE_TRIGGER,
 	CT_VALUE_SWITCH,
 	CT_VALUE_PATH,
+	CT_VALUE_LOG, /* an absolute path, or journal */
 	CT_VALUE_ENCODING
 };
 struct ct_target;

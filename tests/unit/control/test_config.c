@@ -213,7 +213,7 @@ static void words(void **state)
 #define KEYS \
 	"mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key"
 #define OUR_KEYS \
-	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.flight.level, " \
+	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.log, ctrace.flight.level, " \
 	"ctrace.flight.trigger or ctrace.flight.buffer"
 #define LIST "emitter names, separated by commas or blanks, all in parentheses or none"
 #define NAME "a dotted name of 1 to 255 bytes: no blank, no empty part"

@@ -1,0 +1,147 @@
+/*
+ * hardcopy.c - the hardcopy log of operators, a file or the journal.
+ *
+ * Called by the operator's tools, on their one thread, for each command and each line of an answer.
+ * A line of the file is written at once, by one write at its end, so that the lines of several
+ * consoles stay whole:
+ *
+ *     2026-01-31 14.25.01 anna 4711 > TRACE CT,ON,COMP=SHOP
+ *     2026-01-31 14.25.01 anna 4711   *01 ITT006A SPECIFY OPERAND(S) FOR TRACE CT COMMAND
+ *
+ * A log that cannot be written any more is reported by nobody: the command goes on.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "operator/hardcopy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <systemd/sd-journal.h>
+
+#include "lib/control/control.h"
+
+#define CONFIG_LIMIT ((size_t)1 << 20)
+
+static struct {
+	char path[4096]; /* "": there is no log */
+	char user[64];
+	bool is_journal;
+	int fd;
+} hardcopy = { .fd = -1 };
+
+static void path_note(const struct ct_command *command, unsigned line, void *user)
+{
+	(void)line;
+	(void)user;
+	if (command->verb == CT_VERB_LOG)
+		(void)snprintf(hardcopy.path, sizeof hardcopy.path, "%.*s",
+			       (int)command->value.size, command->value.at);
+}
+
+static void path_reset(void *user)
+{
+	(void)user;
+	hardcopy.path[0] = '\0';
+}
+
+/* The file is the operator's, and errors in it are `ctrace config check`'s. */
+static void config_read(const char *path)
+{
+	const struct ct_config_reader reader = { .command = path_note, .reset = path_reset };
+	const struct ct_program program = { .name = "ctrace", .path = "ctrace" };
+	struct ct_buf text;
+	unsigned stopped_at;
+
+	ct_buf_init(&text);
+	if (ct_os_read_file(path, CONFIG_LIMIT, &text) == CTRACE_OK)
+		ct_config_read(ct_buf_text(&text), text.size, &program, &reader, &stopped_at);
+	ct_buf_fini(&text);
+}
+
+bool ct_hardcopy_open(char why[200])
+{
+	const char *config = ct_os_environment("MFTRACE_CONFIG");
+	const struct passwd *user = getpwuid(geteuid());
+
+	ct_hardcopy_close();
+	if (config != NULL)
+		config_read(config);
+	if (hardcopy.path[0] == '\0')
+		return true;
+	if (user != NULL)
+		(void)snprintf(hardcopy.user, sizeof hardcopy.user, "%s", user->pw_name);
+	else
+		(void)snprintf(hardcopy.user, sizeof hardcopy.user, "%u", (unsigned)geteuid());
+	hardcopy.is_journal = ct_name_is(hardcopy.path, strlen(hardcopy.path), "JOURNAL");
+	if (hardcopy.is_journal)
+		return true;
+	hardcopy.fd = ct_os_high(
+		open(hardcopy.path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+	if (hardcopy.fd >= 0)
+		return true;
+	(void)snprintf(why, 200, "ctrace.log = %.100s: %s", hardcopy.path, strerror(errno));
+	return false;
+}
+
+void ct_hardcopy_close(void)
+{
+	ct_os_close(&hardcopy.fd);
+	hardcopy.path[0] = '\0';
+	hardcopy.is_journal = false;
+}
+
+static void line_write(char mark, const char *text, size_t size)
+{
+	time_t now = time(NULL);
+	char when[32] = "";
+	struct ct_buf line;
+	struct tm local;
+
+	ct_buf_init(&line);
+	if (localtime_r(&now, &local) != NULL && !hardcopy.is_journal)
+		(void)strftime(when, sizeof when, "%Y-%m-%d %H.%M.%S ", &local);
+	ct_buf_add_format(&line, "%s%s %u %c ", when, hardcopy.user, (unsigned)getpid(), mark);
+	ct_escape_add(&line, text, size);
+	if (hardcopy.is_journal) {
+		(void)sd_journal_send("MESSAGE=%s", ct_buf_text(&line), "PRIORITY=%d", LOG_INFO,
+				      "SYSLOG_IDENTIFIER=ctrace", NULL);
+	} else {
+		ct_buf_add_char(&line, '\n');
+		if (!line.failed)
+			(void)!write(hardcopy.fd, line.data, line.size);
+	}
+	ct_buf_fini(&line);
+}
+
+static bool hardcopy_is_open(void)
+{
+	return hardcopy.is_journal || hardcopy.fd >= 0;
+}
+
+void ct_hardcopy_command(const char *text, size_t size)
+{
+	while (size != 0 && ct_is_blank(text[size - 1]))
+		size--;
+	if (hardcopy_is_open() && size != 0)
+		line_write('>', text, size);
+}
+
+void ct_hardcopy_answer(const char *text, size_t size)
+{
+	while (hardcopy_is_open() && size != 0) {
+		const char *end = memchr(text, '\n', size);
+		size_t line = end != NULL ? (size_t)(end - text) : size;
+
+		line_write(' ', text, line);
+		line += end != NULL;
+		text += line;
+		size -= line;
+	}
+}
