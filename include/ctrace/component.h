@@ -148,7 +148,8 @@ CTRACE_API_ const char *ctrace_outcome_text(const struct ctrace_outcome *outcome
 #define CTRACE_SERVICE_DEFINE 1u
 #define CTRACE_SERVICE_DELETE 2u
 
-/* Texts are terminated; NULL or "" means "not coded".  YES or NO is CTRACE_YES or CTRACE_NO. */
+/* Texts are terminated; NULL or "" means "not coded".  Names may be padded with blanks to 8
+ * characters, as constants of the macro are.  YES or NO is CTRACE_YES or CTRACE_NO. */
 struct ctrace_define {
 	uint32_t size;    /* sizeof(struct ctrace_define) */
 	uint16_t version; /* CTRACE_PLIST_VERSION */

@@ -68,6 +68,15 @@ uint32_t ct_outcome_set(struct ctrace_outcome *out, uint32_t rc, uint32_t reason
 
 /* ---- plist.c */
 bool ct_is_coded(const char *text); /* neither NULL nor empty */
+/* Returns the name without the blanks that pad it to 8 characters, in `room`; any other name as it
+ * is. */
+const char *ct_plist_trim(const char *name, char room[CTRACE_MAX_NAME + 1]);
+struct ct_plist_names {
+	char name[CTRACE_MAX_NAME + 1], startnam[CTRACE_MAX_NAME + 1], dispnam[CTRACE_MAX_NAME + 1],
+		fmttab[CTRACE_MAX_NAME + 1], parm[CTRACE_MAX_NAME + 1];
+};
+/* Does so for each name of a copy of a structure that is checked. */
+void ct_plist_trim_names(struct ctrace_define *asked, struct ct_plist_names *room);
 /* Check the structure alone: 401, 101, 301, 102, 501 for DEFINE; 401, 302 for DELETE.  Nothing
  * beyond the structure's size is read. */
 uint32_t ct_plist_check_define(const struct ctrace_define *asked,

@@ -453,14 +453,20 @@ static uint32_t definition_carry_out(struct definition *definition, struct ctrac
 	return rc;
 }
 
-static uint32_t trace_define(const struct ctrace_define *asked, struct ctrace_outcome *out)
+static uint32_t trace_define(const struct ctrace_define *given, struct ctrace_outcome *out)
 {
+	struct ctrace_define trimmed;
+	const struct ctrace_define *asked = &trimmed;
 	struct definition definition = { .asked = asked };
+	struct ct_plist_names names;
 	struct ct_shield shield;
-	uint32_t rc = ct_plist_check_define(asked, out);
+	uint32_t rc = ct_plist_check_define(given, out);
 
-	if (rc == CTRACE_RC_OK)
-		rc = keywords_check(asked, out);
+	if (rc != CTRACE_RC_OK)
+		return rc;
+	trimmed = *given;
+	ct_plist_trim_names(&trimmed, &names);
+	rc = keywords_check(asked, out);
 	if (rc == CTRACE_RC_OK && ct_thread_locked != 0)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
 				      "a signal handler cannot define a trace");

@@ -118,7 +118,9 @@ static uint32_t transaction_begin_delete(struct ct_transaction *transaction,
 static uint32_t delete_carry_out(const struct ctrace_delete *asked, struct ctrace_outcome *out)
 {
 	struct ct_transaction transaction;
+	char room[CTRACE_MAX_NAME + 1];
 	struct ct_path path;
+	const char *name;
 	uint32_t rc = ct_plist_check_delete(asked, out);
 
 	if (rc != CTRACE_RC_OK)
@@ -126,11 +128,11 @@ static uint32_t delete_carry_out(const struct ctrace_delete *asked, struct ctrac
 	if (ct_thread_locked != 0)
 		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_RECOVERY,
 				      "a signal handler cannot delete a trace");
-	if (!ct_is_coded(asked->name) ||
-	    !ct_trace_name_is_valid(asked->name, strnlen(asked->name, CT_NAME_SIZE)) ||
+	name = ct_plist_trim(asked->name, room);
+	if (!ct_is_coded(name) || !ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE)) ||
 	    ct_process_attach() == NULL)
 		return ct_outcome_set(out, CTRACE_RC_EXISTS, 0, "no such trace is defined");
-	rc = ct_path_parse(asked->name, asked->sub, &path, out);
+	rc = ct_path_parse(name, asked->sub, &path, out);
 	if (rc != CTRACE_RC_OK)
 		return rc;
 	ct_transaction_init(&transaction, "DELETE");

@@ -55,6 +55,28 @@ static bool plist_is_name(const char *name)
 	return ct_is_coded(name) && ct_trace_name_is_valid(name, strnlen(name, CT_NAME_SIZE));
 }
 
+const char *ct_plist_trim(const char *name, char room[CTRACE_MAX_NAME + 1])
+{
+	size_t size = name != NULL ? strnlen(name, CT_NAME_SIZE) : 0;
+
+	if (size == 0 || size > CTRACE_MAX_NAME || name[size - 1] != ' ')
+		return name;
+	memcpy(room, name, size);
+	while (size != 0 && room[size - 1] == ' ')
+		size--;
+	room[size] = '\0';
+	return room;
+}
+
+void ct_plist_trim_names(struct ctrace_define *asked, struct ct_plist_names *room)
+{
+	asked->name = ct_plist_trim(asked->name, room->name);
+	asked->startnam = ct_plist_trim(asked->startnam, room->startnam);
+	asked->dispnam = ct_plist_trim(asked->dispnam, room->dispnam);
+	asked->fmttab = ct_plist_trim(asked->fmttab, room->fmttab);
+	asked->parm = ct_plist_trim(asked->parm, room->parm);
+}
+
 /* At most this much of an invalid name is read and shown. */
 #define NOT_A_NAME "%s \"%.9s\" is not 1 to 8 of A-Z (capitals) 0-9 @ # $ with no digit first"
 
@@ -66,12 +88,16 @@ static uint32_t plist_check_names(const struct ctrace_define *asked, struct ctra
 	} names[] = { { "STARTNAM", asked->startnam },
 		      { "DISPNAM", asked->dispnam },
 		      { "FMTTAB", asked->fmttab } };
+	char room[CTRACE_MAX_NAME + 1];
 
-	for (size_t i = 0; i < CT_COUNT(names); i++)
-		if (ct_is_coded(names[i].name) && !plist_is_name(names[i].name))
+	for (size_t i = 0; i < CT_COUNT(names); i++) {
+		const char *name = ct_plist_trim(names[i].name, room);
+
+		if (ct_is_coded(name) && !plist_is_name(name))
 			return ct_outcome_set(out, CTRACE_RC_ABEND, 0x301, NOT_A_NAME,
-					      names[i].keyword, names[i].name);
-	if (!plist_is_name(asked->name))
+					      names[i].keyword, name);
+	}
+	if (!plist_is_name(ct_plist_trim(asked->name, room)))
 		return ct_outcome_set(out, CTRACE_RC_ABEND, 0x102, NOT_A_NAME, "NAME",
 				      asked->name != NULL ? asked->name : "");
 	return CTRACE_RC_OK;

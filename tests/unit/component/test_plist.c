@@ -92,6 +92,31 @@ static void the_service_and_version_are_looked_at_first(void)
 		    outcome.abend == 0x302);
 }
 
+/* As constants of the macro are. */
+static void names_may_be_padded_with_blanks(void)
+{
+	struct ctrace_define define = { CTRACE_DEFINE_INIT, .name = "PADDED  ",
+					.startnam = "UNIT    " };
+	struct ctrace_delete delete = { CTRACE_DELETE_INIT, .name = "PADDED  " };
+	char padded[CTRACE_MAX_NAME + 1];
+
+	CHILD_CHECK(strcmp(ct_plist_trim("A       ", padded), "A") == 0 &&
+		    strcmp(ct_plist_trim("        ", padded), "") == 0 &&
+		    ct_plist_trim(NULL, padded) == NULL);
+	CHILD_CHECK(strcmp(ct_plist_trim(" A", padded), " A") == 0 &&
+		    strcmp(ct_plist_trim("A        ", padded), "A        ") == 0);
+	CHILD_CHECK(ct_plist_check_define(&define, &outcome) == CTRACE_RC_OK);
+	define.startnam = NULL;
+	define.head = CTRACE_YES;
+	CHILD_CHECK(ctrace_component_define(&define, &outcome) == CTRACE_RC_OK);
+	define.name = "PADDED";
+	CHILD_CHECK(ctrace_component_define(&define, &outcome) == CTRACE_RC_EXISTS);
+	CHILD_CHECK(ctrace_component_delete(&delete, &outcome) == CTRACE_RC_OK);
+	define.name = "PAD DED";
+	CHILD_CHECK(ctrace_component_define(&define, &outcome) == CTRACE_RC_ABEND &&
+		    outcome.abend == 0x102);
+}
+
 int test_plist(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -100,6 +125,7 @@ int test_plist(void)
 		IN_CHILD(nothing_is_read_behind_a_text),
 		IN_CHILD(a_larger_structure_goes_while_its_rest_is_zero),
 		IN_CHILD(the_service_and_version_are_looked_at_first),
+		IN_CHILD(names_may_be_padded_with_blanks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
