@@ -126,6 +126,25 @@ static void a_report_is_recorded_in_the_place(void **state)
 	free(errors);
 }
 
+/* As an external writer notes what its data sets have lost. */
+static void a_total_is_replaced(void **state)
+{
+	struct ct_bin_directory *directory = directory_new(*state);
+	char *errors, *text;
+
+	for (uint64_t total = 5; total < 8; total++) {
+		ct_bin_take_back_lost(directory, UINT64_MAX);
+		assert_int_equal(ct_bin_write_lost(directory, total), CTRACE_OK);
+		assert_int_equal(directory->lost_reported, total);
+	}
+	ct_bin_directory_close(directory);
+	text = babeltrace("t.ctb", &errors);
+	assert_non_null(strstr(errors, "discarded 7 events"));
+	assert_null(strstr(errors, "discarded 1 event"));
+	free(text);
+	free(errors);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int test_bin_lost(void)
@@ -136,6 +155,7 @@ int test_bin_lost(void)
 		TEST(losses_go_on_over_generations),
 		TEST(losses_are_reported_when_they_are_written),
 		TEST(a_report_is_recorded_in_the_place),
+		TEST(a_total_is_replaced),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
