@@ -439,11 +439,13 @@ static enum ctrace_status note_open(struct ct_trcout_group *group, struct ct_trc
 
 static void group_note_lost(struct ct_trcout_group *group)
 {
-	struct ct_bin_directory *note = group->trcout[0].note;
+	struct ct_bin_directory *note = NULL;
 	uint64_t total = group->full_events;
 
-	for (uint32_t i = 0; i < group->count; i++)
+	for (uint32_t i = 0; i < group->count; i++) {
+		note = note != NULL ? note : group->trcout[i].note;
 		total += group->trcout[i].wrapped_events;
+	}
 	if (note == NULL || total == group->noted || ct_bin_directory_look(note) != CT_BIN_HERE)
 		return;
 	ct_bin_take_back_lost(note, UINT64_MAX); /* one packet has the whole total */
@@ -585,8 +587,13 @@ enum ctrace_status ct_trcout_group_open(struct ct_trcout_group *group, uint32_t 
 	group_find_open(group);
 	if (!group_has_room(group))
 		return CTRACE_BUFFER_TOO_SMALL;
+	while (trcout_room(group, trcout_open(group)) < DIRECTORY_ROOM &&
+	       group_make_more_room(group))
+		;
+	/* A data set that is full has entries to be opened by. */
 	for (*out_index = 0; *out_index < group->count && status == CTRACE_OK; (*out_index)++)
-		status = note_open(group, &group->trcout[*out_index]);
+		if (trcout_room(group, &group->trcout[*out_index]) >= DIRECTORY_ROOM)
+			status = note_open(group, &group->trcout[*out_index]);
 	*out_index -= status != CTRACE_OK;
 	return status;
 }

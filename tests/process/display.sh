@@ -82,6 +82,7 @@ check 'long form of one process: as in the books, with a writer that does not ru
      JOBNAMES   EZASOKJS
      OPTIONS    SOCKAPI
      WRITER     CTW  (NOT ACTIVE)
+     GRANTED    0008M A THREAD, NO RING YET
      FILTERED   ON, BUT ITS FILTERS LEAVE THIS PROCESS OUT'
 display ',COMP=KVS'
 check 'several processes: a block each, and no sublevels unless they are asked for' shows 0 ' ASID=0001 JOBNAME=KVSERVER PID=1001

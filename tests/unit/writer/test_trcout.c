@@ -321,13 +321,15 @@ static void a_group_wraps_as_one(void **state)
 		    group.trcout[2].events > 2000);
 	assert_string_equal(reported, "");
 	ct_trcout_emitter.close(output);
-	/* The next run goes on with the same round. */
+	/* The next run goes on with the same round, and within the sizes. */
 	{
 		uint32_t open = group.open, newest = group.newest_segment;
 
 		open_trcouts(CT_WRITER_WRAP, 256 << 10, 3);
 		assert_int_equal(group.open, open);
 		assert_int_equal(group.newest_segment, newest);
+		for (uint32_t i = 0; i < 3; i++)
+			assert_true(size_on_disk(data_set(i)) <= 256 << 10);
 	}
 }
 
