@@ -234,13 +234,51 @@ static bool group_make_more_room(struct ct_trcout_group *group)
 	return true;
 }
 
+static uint64_t segment_size(int parent_fd, const char *name);
+
+/* A forwarder has removed traces that were sent, and segments without one. */
+static void segments_measure(struct ct_trcout *trcout)
+{
+	uint32_t kept = 0;
+
+	trcout->used = 0;
+	for (uint32_t i = 0; i < trcout->segments; i++) {
+		struct ct_segment *segment = &trcout->segment[i];
+		char path[4200];
+
+		segment_path(trcout, segment->number, path);
+		segment->bytes = segment_size(AT_FDCWD, path);
+		if (segment->bytes == 0 && i + 1 < trcout->segments)
+			continue;
+		trcout->used += segment->bytes;
+		trcout->segment[kept++] = *segment;
+	}
+	trcout->segments = kept;
+}
+
+/* Begins a new segment when the newest has its size: WRAP removes the oldest, and only a closed
+ * segment of a spool is sent as a whole, and removed.  False: a spool has no more segments. */
+static bool trcout_divide(struct ct_trcout_group *group, struct ct_trcout *trcout)
+{
+	bool is_spooled = trcout->spec->address[0] != '\0';
+
+	if (is_spooled &&
+	    (trcout_room(group, trcout) == 0 || trcout->segments == CT_COUNT(trcout->segment)))
+		segments_measure(trcout);
+	if ((!group_wraps(group) && !is_spooled) ||
+	    segment_newest(trcout)->bytes < trcout->limit / CT_SEGMENTS)
+		return true;
+	if (!group_wraps(group) && trcout->segments == CT_COUNT(trcout->segment))
+		return false;
+	segment_add(group, trcout);
+	return true;
+}
+
 /* Makes room for the next batch.  False: there is none. */
 static bool group_make_room(struct ct_trcout_group *group)
 {
-	struct ct_trcout *trcout = trcout_open(group);
-
-	if (group_wraps(group) && segment_newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS)
-		segment_add(group, trcout);
+	if (!trcout_divide(group, trcout_open(group)))
+		return false;
 	while (trcout_room(group, trcout_open(group)) == 0)
 		if (!group_make_more_room(group))
 			return false;
@@ -287,48 +325,6 @@ static uint64_t segment_size(int parent_fd, const char *name)
 			size += trace_size(dirfd(directory), entry->d_name);
 	(void)closedir(directory);
 	return size;
-}
-
-/* A forwarder has removed traces that were sent, and segments without one. */
-static void segments_measure(struct ct_trcout *trcout)
-{
-	uint32_t kept = 0;
-
-	trcout->used = 0;
-	for (uint32_t i = 0; i < trcout->segments; i++) {
-		struct ct_segment *segment = &trcout->segment[i];
-		char path[4200];
-
-		segment_path(trcout, segment->number, path);
-		segment->bytes = segment_size(AT_FDCWD, path);
-		if (segment->bytes == 0 && i + 1 < trcout->segments)
-			continue;
-		trcout->used += segment->bytes;
-		trcout->segment[kept++] = *segment;
-	}
-	trcout->segments = kept;
-}
-
-/* Makes room for the next batch.  False: there is none. */
-static bool segment_make_room(struct ct_trcout *trcout)
-{
-	bool is_spooled = spec_of(trcout)->address[0] != '\0';
-	bool wraps = trcout->procedure->mode == CT_WRITER_WRAP;
-
-	if (!wraps && !is_spooled)
-		return trcout->used < trcout->limit;
-	if (is_spooled &&
-	    (trcout->used >= trcout->limit || trcout->segments == CT_COUNT(trcout->segment)))
-		segments_measure(trcout);
-	if (segment_newest(trcout)->bytes >= trcout->limit / CT_SEGMENTS) {
-		/* Only a closed segment is sent as a whole, and removed. */
-		if (!wraps && trcout->segments == CT_COUNT(trcout->segment))
-			return false;
-		segment_add(trcout, segment_newest(trcout)->number + 1);
-	}
-	while (wraps && trcout->segments > 1 && trcout->used >= trcout->limit)
-		segment_remove_oldest(trcout);
-	return wraps || trcout->used < trcout->limit;
 }
 
 static bool segment_parse_name(const char *name, uint32_t *out_number)
@@ -636,9 +632,9 @@ static enum ctrace_status output_create_directory(struct output *output,
 	ct_buf_fini(&path);
 	if (status == CTRACE_OK)
 		ct_event_names_use(output->names, (*out_directory)->schema);
-	if (status == CTRACE_OK && spec_of(output->trcout)->address[0] != '\0')
+	if (status == CTRACE_OK && trcout_open(output->group)->spec->address[0] != '\0')
 		status = ct_spool_put_address((*out_directory)->path,
-					      spec_of(output->trcout)->address);
+					      trcout_open(output->group)->spec->address);
 	if (status == CTRACE_TIMED_OUT)
 		errno = EBUSY;
 	return status;
