@@ -402,6 +402,24 @@ CTRACE_INLINE_ void ctrace_end_call_(void)
 			 : "cc");
 }
 #else
+#if defined(__aarch64__) && defined(__LP64__)
+#define CTRACE_HAS_INLINE_ 1
+/* Every process may read this counter, and all processors have the same value.  No barrier keeps
+ * the processor from reading it early: the consumer corrects a time that goes back. */
+CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
+{
+	uint64_t ticks;
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+	return ticks;
+}
+
+/* As on x86-64. */
+#define CTRACE_AHEAD_ 1024
+CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
+{
+	__builtin_prefetch(cur + CTRACE_AHEAD_, 1, 3);
+}
+#else
 #define CTRACE_HAS_INLINE_ 0
 CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
 {
@@ -412,19 +430,25 @@ CTRACE_INLINE_ void ctrace_take_ahead_(const unsigned char *cur)
 {
 	(void)cur;
 }
+#endif
 
+/* A signal handler may come between the load and the store.  It leaves the word as it was, but for
+ * one that makes the thread's first event: ct_thread_self() repairs the address that is lost
+ * then. */
 CTRACE_INLINE_ void ctrace_begin_call_(void)
 {
-	ctrace_thread_buffers_self =
-		(struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self |
-						(uintptr_t)CTRACE_CALLING_);
+	uintptr_t self = (uintptr_t)__atomic_load_n(&ctrace_thread_buffers_self, __ATOMIC_RELAXED);
+	__atomic_store_n(&ctrace_thread_buffers_self,
+			 (struct ctrace_thread_buffer *)(self | (uintptr_t)CTRACE_CALLING_),
+			 __ATOMIC_RELAXED);
 }
 
 CTRACE_INLINE_ void ctrace_end_call_(void)
 {
-	ctrace_thread_buffers_self =
-		(struct ctrace_thread_buffer *)((uintptr_t)ctrace_thread_buffers_self &
-						~(uintptr_t)CTRACE_CALLING_);
+	uintptr_t self = (uintptr_t)__atomic_load_n(&ctrace_thread_buffers_self, __ATOMIC_RELAXED);
+	__atomic_store_n(&ctrace_thread_buffers_self,
+			 (struct ctrace_thread_buffer *)(self & ~(uintptr_t)CTRACE_CALLING_),
+			 __ATOMIC_RELAXED);
 }
 #endif
 
@@ -481,14 +505,48 @@ CTRACE_INLINE_ void ctrace_commit_(struct ctrace_thread_buffer *thread_buffer, u
 	ctrace_end_call_();
 }
 
+/* The integers of an event are little-endian on every machine, so that every other machine reads
+ * the event. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define CTRACE_IS_BIG_ 1
+#else
+#define CTRACE_IS_BIG_ 0
+#endif
+
+CTRACE_INLINE_ void ctrace_put_u16_(unsigned char *at, uint16_t value)
+{
+	if (CTRACE_IS_BIG_)
+		value = __builtin_bswap16(value);
+	memcpy(at, &value, 2);
+}
+
 CTRACE_INLINE_ void ctrace_put_u32_(unsigned char *at, uint32_t value)
 {
+	if (CTRACE_IS_BIG_)
+		value = __builtin_bswap32(value);
 	memcpy(at, &value, 4);
 }
 
 CTRACE_INLINE_ void ctrace_put_u64_(unsigned char *at, uint64_t value)
 {
+	if (CTRACE_IS_BIG_)
+		value = __builtin_bswap64(value);
 	memcpy(at, &value, 8);
+}
+
+/* Writes an item that the program has in memory.  A big-endian machine reverses an integer in
+ * native order. */
+CTRACE_INLINE_ void ctrace_put_data_(unsigned char *at, uint32_t type, const void *data,
+				     size_t size)
+{
+	if (CTRACE_IS_BIG_ && size <= 8 &&
+	    (type == CTRACE_TYPE_COMP5 || type == CTRACE_TYPE_COMP5S)) {
+		size_t i;
+		for (i = 0; i < size; i++)
+			at[i] = ((const unsigned char *)data)[size - 1 - i];
+	} else {
+		memcpy(at, data, size);
+	}
 }
 
 /* True when the class that the site knows is the class of this event.  Pairs with the release
@@ -535,8 +593,7 @@ CTRACE_INLINE_ unsigned char *ctrace_put_bytes_(unsigned char *at, const struct 
 		if (item->size == 1) {
 			*at = (unsigned char)item->value;
 		} else if (item->size == 2) {
-			uint16_t value = (uint16_t)item->value;
-			memcpy(at, &value, 2);
+			ctrace_put_u16_(at, (uint16_t)item->value);
 		} else if (item->size == 4) {
 			ctrace_put_u32_(at, (uint32_t)item->value);
 		} else {
@@ -547,7 +604,7 @@ CTRACE_INLINE_ unsigned char *ctrace_put_bytes_(unsigned char *at, const struct 
 		 * This lets the compiler know. */
 		if (item->size > CTRACE_MAX_ITEM_SIZE)
 			__builtin_unreachable();
-		memcpy(at, item->data, item->size);
+		ctrace_put_data_(at, item->type, item->data, item->size);
 	}
 	return at + item->size;
 }
@@ -555,8 +612,7 @@ CTRACE_INLINE_ unsigned char *ctrace_put_bytes_(unsigned char *at, const struct 
 CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct ctrace_item *item)
 {
 	if (item->is_counted) {
-		uint16_t size = (uint16_t)item->size;
-		memcpy(at, &size, 2);
+		ctrace_put_u16_(at, (uint16_t)item->size);
 		at += 2;
 	}
 	return ctrace_put_bytes_(at, item);

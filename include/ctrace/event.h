@@ -45,9 +45,11 @@ enum ctrace_item_type {
 /* One data item.  value holds integers of 1 to 8 bytes (sign-extended) and addresses.  For every
  * other item value is 0, and only the bytes count. */
 struct ctrace_event_item {
-	uint32_t type;    /* enum ctrace_item_type */
-	uint32_t size;    /* bytes at data */
-	const void *data; /* as the program gave them */
+	uint32_t type; /* enum ctrace_item_type */
+	uint32_t size; /* bytes at data */
+	/* As the program gave them; but COMP5, COMP5S and addresses with a value are little-endian
+	 * on every machine. */
+	const void *data;
 	uint64_t value;
 };
 

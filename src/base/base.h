@@ -296,15 +296,15 @@ void ct_guard_unlock(pthread_mutex_t *mutex);
  * is as body left it.  Calls nest.  Any thread, also in a signal handler, but not in a section. */
 void ct_on_own_stack(void (*body)(void *argument), void *argument);
 
-/* ---- clock.c: records carry ticks: the invariant TSC where the kernel trusts it, else
- * CLOCK_MONOTONIC nanoseconds. */
-enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_TSC = 1 };
+/* ---- clock.c: records carry ticks: of the processor's counter, on x86-64 the invariant TSC where
+ * the kernel trusts it, on aarch64 CNTVCT_EL0; else CLOCK_MONOTONIC nanoseconds. */
+enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_COUNTER = 1 };
 /* found at the first call, fixed for the life of the process */
 enum ct_clock_source ct_clock_source(void);
-/* Chooses the source. is_invariant: the processor calls its TSC invariant.  `directory` has the
- * kernel's files current_clocksource and available_clocksource.  The choice is TSC if the kernel
- * keeps time by it, or by a paravirtual clock made from it while the TSC is still available.
- * Without the files the processor decides. */
+/* Chooses the source on x86-64.  is_invariant: the processor calls its TSC invariant.  `directory`
+ * has the kernel's files current_clocksource and available_clocksource.  The choice is the TSC if
+ * the kernel keeps time by it, or by a paravirtual clock made from it while the TSC is still
+ * available. Without the files the processor decides. */
 enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory);
 uint64_t ct_clock_ticks(void); /* async-signal-safe */
 uint64_t ct_clock_ticks_of(enum ct_clock_source source);

@@ -1,9 +1,10 @@
 /*
  * clock.c - the clocks: the ticks that records carry, and the clocks read beside them.
  *
- * Any thread; ticks also in signal handlers.  Ticks are the invariant TSC where the kernel trusts
- * it, else CLOCK_MONOTONIC.  A process chooses once, when it attaches, because the inline trace
- * path writes the TSC unconditionally.
+ * Any thread; ticks also in signal handlers.  Ticks are a counter of the processor: on x86-64 the
+ * invariant TSC where the kernel trusts it, on aarch64 the virtual counter.  Else they are
+ * CLOCK_MONOTONIC.  A process chooses once, when it attaches, because the inline trace path writes
+ * the counter unconditionally.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -68,7 +69,7 @@ enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *direc
 		return CT_CLOCK_MONOTONIC;
 	/* In a container without /sys the processor alone decides. */
 	if (!line_read(directory, "current_clocksource", current) || strcmp(current, "tsc") == 0)
-		return CT_CLOCK_TSC;
+		return CT_CLOCK_COUNTER;
 	/* These are computed from the TSC.  The kernel removes a TSC that it found unstable from
 	 * the list of available clocks. */
 	if ((strcmp(current, "kvm-clock") == 0 ||
@@ -76,7 +77,7 @@ enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *direc
 	     strcmp(current, "tsc-early") == 0) &&
 	    line_read(directory, "available_clocksource", available) &&
 	    line_has_word(available, "tsc"))
-		return CT_CLOCK_TSC;
+		return CT_CLOCK_COUNTER;
 	return CT_CLOCK_MONOTONIC;
 }
 
@@ -90,6 +91,10 @@ static enum ct_clock_source source_find(void)
 
 	errno = kept;
 	return source;
+#elif defined(__aarch64__)
+	/* It has one rate, and one value on all processors.  The kernel emulates it where the
+	 * processor's own is wrong. */
+	return CT_CLOCK_COUNTER;
 #else
 	return CT_CLOCK_MONOTONIC;
 #endif
@@ -127,8 +132,15 @@ static uint64_t clock_read_ns(clockid_t clock)
 uint64_t ct_clock_ticks_of(enum ct_clock_source source)
 {
 #if defined(__x86_64__)
-	if (source == CT_CLOCK_TSC)
+	if (source == CT_CLOCK_COUNTER)
 		return __rdtsc();
+#elif defined(__aarch64__)
+	if (source == CT_CLOCK_COUNTER) {
+		uint64_t ticks;
+
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
 #endif
 	(void)source;
 	return clock_read_ns(CLOCK_MONOTONIC);

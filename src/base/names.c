@@ -10,6 +10,7 @@
 #include "base/base.h"
 
 #include <ctrace/event.h>
+#include <endian.h>
 #include <string.h>
 
 static unsigned char to_upper(unsigned char c)
@@ -32,7 +33,7 @@ uint32_t ct_name_hash(const char *name, size_t size)
 		uint64_t word = 0;
 
 		memcpy(&word, name, take);
-		hash = (hash ^ (word | 0x2020202020202020u)) * multiplier;
+		hash = (hash ^ (le64toh(word) | 0x2020202020202020u)) * multiplier;
 		hash ^= hash >> 32;
 		name += take;
 		size -= take;

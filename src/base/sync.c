@@ -24,12 +24,12 @@
 
 #include <string.h>
 
-#define LINE_NS 250u           /* a reading agrees with the newest line up to this */
-#define BASE_NS 100000000u     /* a slope is that of a span this long, if there is one */
-#define STEP_NS 1000000u             /* the clocks disagree by more in a new epoch */
-#define RATE_NS 1000000u             /* least distance of two points that give a slope */
-#define TOO_SOON_NS 20000u           /* ticks of two processors may differ by less than this */
-#define AHEAD_NS 60000000000u        /* records may be this much younger than the latest point */
+#define LINE_NS 250u          /* a reading agrees with the newest line up to this */
+#define BASE_NS 100000000u    /* a slope is that of a span this long, if there is one */
+#define STEP_NS 1000000u      /* the clocks disagree by more in a new epoch */
+#define RATE_NS 1000000u      /* least distance of two points that give a slope */
+#define TOO_SOON_NS 20000u    /* ticks of two processors may differ by less than this */
+#define AHEAD_NS 60000000000u /* records may be this much younger than the latest point */
 /* a time up to this much after the latest point belongs to its epoch */
 #define SLACK_NS 1000000000u
 #define NS_A_SECOND 1000000000u
@@ -184,7 +184,7 @@ static void slope_find(struct ct_sync *sync)
 	span_ns = subtract_down_to_0(sync->latest.wall_ns, base.wall_ns);
 	/* A new epoch keeps the slope of the old one until it has a better one. */
 	least_ns = sync->epoch_count > 1 && sync->slope != 0 ? BASE_NS : RATE_NS;
-	if (sync->source == CT_CLOCK_TSC && span_ns >= least_ns &&
+	if (sync->source == CT_CLOCK_COUNTER && span_ns >= least_ns &&
 	    span_ns / 1000 >= sync->width_ns)
 		sync->slope = slope_between(base, sync->latest);
 	epoch->to_ticks = sync->slope != 0 ? add_up_to_max(sync->latest.ticks,
@@ -200,8 +200,7 @@ static uint64_t dated_before(const struct ct_sync *sync, uint64_t now, uint64_t 
 }
 
 /* The same epoch goes on. */
-static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *now,
-			   uint64_t dated)
+static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *now, uint64_t dated)
 {
 	const struct ct_sync_line *line = &sync->line;
 	struct ct_sync_point from, to = { now->ticks, now->wall_ns };
@@ -215,7 +214,8 @@ static void epoch_continue(struct ct_sync *sync, const struct ct_clock_reading *
 		return;
 	/* Time stands still up to here, and then is slower until the clock has caught up. */
 	if (from.wall_ns > to.wall_ns) {
-		ahead_ns = from.wall_ns - to.wall_ns < BASE_NS ? from.wall_ns - to.wall_ns : BASE_NS;
+		ahead_ns =
+			from.wall_ns - to.wall_ns < BASE_NS ? from.wall_ns - to.wall_ns : BASE_NS;
 		to.wall_ns = from.wall_ns;
 	}
 	if (slope == 0)
@@ -376,7 +376,7 @@ void ct_sync_begin(struct ct_sync *sync, enum ct_clock_source source,
 {
 	memset(sync, 0, sizeof *sync);
 	sync->source = source;
-	sync->slope = source == CT_CLOCK_TSC ? 0 : SLOPE_ONE;
+	sync->slope = source == CT_CLOCK_COUNTER ? 0 : SLOPE_ONE;
 	sync->epoch_count = 1;
 	sync->latest = (struct ct_sync_point){ now->ticks, now->wall_ns };
 	point_add(sync, sync->latest);
@@ -397,7 +397,8 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now, uint6
 
 	if (!sync_is_whole(sync)) {
 		ct_sync_begin(sync,
-			      sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC,
+			      sync->source == CT_CLOCK_COUNTER ? CT_CLOCK_COUNTER
+							       : CT_CLOCK_MONOTONIC,
 			      now);
 		return;
 	}
@@ -415,7 +416,7 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now, uint6
 
 static enum ct_clock_source sync_source(const struct ct_sync *sync)
 {
-	return sync->source == CT_CLOCK_TSC ? CT_CLOCK_TSC : CT_CLOCK_MONOTONIC;
+	return sync->source == CT_CLOCK_COUNTER ? CT_CLOCK_COUNTER : CT_CLOCK_MONOTONIC;
 }
 
 uint64_t ct_sync_now(const struct ct_sync *sync)
@@ -485,7 +486,7 @@ static uint64_t run_first_slope(const struct run *run)
 {
 	if (run->epoch->slope != 0)
 		return run->epoch->slope;
-	if (run->sync->source != CT_CLOCK_TSC)
+	if (run->sync->source != CT_CLOCK_COUNTER)
 		return SLOPE_ONE;
 	return run->count > 1 ? slope_between(run->points[0], run->points[1]) : 0;
 }
@@ -618,7 +619,7 @@ void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out)
 		return;
 	run = epoch_run(sync, epochs - 1);
 	first = run.count > 0 ? run.points[0] : last;
-	if (sync->source != CT_CLOCK_TSC)
+	if (sync->source != CT_CLOCK_COUNTER)
 		out->frequency = NS_A_SECOND;
 	else if (last.ticks > first.ticks && last.wall_ns > first.wall_ns)
 		out->frequency = (uint64_t)(((wide)(last.ticks - first.ticks) * NS_A_SECOND +

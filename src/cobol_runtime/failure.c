@@ -172,6 +172,13 @@ static bool interrupted_allocator(const ucontext_t *context)
 		return false;
 	waits = (int64_t)context->uc_mcontext.regs[0] == -EINTR ||
 		memcmp((const void *)place, &system_call, sizeof system_call) == 0;
+#elif defined(__s390x__)
+	place = (uintptr_t)context->uc_mcontext.psw.addr;
+	if (place < allocator_begin || place >= allocator_end)
+		return false;
+	/* svc has 0x0a and the number of the call, or 0 with the number in a register */
+	waits = (int64_t)context->uc_mcontext.gregs[2] == -EINTR ||
+		*(const unsigned char *)place == 0x0a;
 #else
 	(void)context;
 	place = 0;

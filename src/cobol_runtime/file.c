@@ -59,7 +59,7 @@ struct outcome {
 };
 
 /* True: a clock reading is one instruction.  False: ct_clock_ticks() reads the clock. */
-static bool is_tsc;
+static bool is_counter;
 
 /* Where time stood when a tick was last compared with a nanosecond. */
 static struct {
@@ -76,7 +76,7 @@ static struct {
 
 static inline uint64_t ticks_read(void)
 {
-	return is_tsc ? ctrace_ticks_() : ct_clock_ticks();
+	return is_counter ? ctrace_ticks_() : ct_clock_ticks();
 }
 
 /* Compares again when twice the time has passed, so that the error of two readings gets small. */
@@ -108,7 +108,7 @@ void ct_file_init(void)
 {
 	uint64_t begin = ct_clock_ticks();
 
-	is_tsc = CTRACE_HAS_INLINE_ && ct_clock_source() == CT_CLOCK_TSC;
+	is_counter = CTRACE_HAS_INLINE_ && ct_clock_source() == CT_CLOCK_COUNTER;
 	/* The loop takes 20 microseconds, so that the first file already has a duration.  Later
 	 * comparisons make the pace more exact. */
 	pace_compare(begin);
@@ -212,7 +212,7 @@ static bool operation_put(const struct ctrace_site *site, const struct operation
 	struct ctrace_thread_buffer *buffer;
 	unsigned char *at;
 
-	if (!is_tsc || record > UINT16_MAX)
+	if (!is_counter || record > UINT16_MAX)
 		return false;
 	at = ct_encoded_begin(site, &ct_xfh, outcome->level, operation->id, outcome->end,
 			      sizeof known->names + BEFORE_PROGRAM +

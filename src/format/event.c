@@ -11,14 +11,13 @@
  */
 #include "format/format.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* In an event of CT_CLASS_ANY a byte describes each item.  Its high four bits are the type.  Its
  * low four are the form in which a viewer of a file can show the item: bytes (0), or an integer of
  * so many. */
 #define SHAPE_TYPE 4
-
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "integers are stored as they are");
 
 /* ---- writing ---- */
 
@@ -46,13 +45,11 @@ size_t ct_event_size(uint32_t number, const struct ctrace_item *items, uint32_t 
 unsigned char *ct_event_put_any_head(unsigned char *at, uint64_t ticks,
 				     const struct ct_event_head *head, uint32_t item_count)
 {
-	uint16_t count = (uint16_t)item_count;
-
 	ctrace_put_u64_(at, CT_CLASS_ANY | ticks << 16);
-	memcpy(at + 8, &head->component, 4);
-	memcpy(at + 12, &head->event_id, 4);
+	ctrace_put_u32_(at + 8, head->component);
+	ctrace_put_u32_(at + 12, head->event_id);
 	at[16] = (unsigned char)head->level;
-	memcpy(at + 17, &count, 2);
+	ctrace_put_u16_(at + 17, (uint16_t)item_count);
 	return at + CT_EVENT_ANY_HEAD;
 }
 
@@ -85,7 +82,7 @@ static uint32_t any_item_shape(uint32_t type, uint32_t size)
 unsigned char *ct_event_put_any_item(unsigned char *at, uint32_t type, uint32_t size)
 {
 	*at = (unsigned char)any_item_shape(type, size);
-	memcpy(at + 1, &size, 4);
+	ctrace_put_u32_(at + 1, size);
 	return at + CT_EVENT_ANY_ITEM;
 }
 
@@ -93,7 +90,10 @@ static unsigned char *item_put_prefix(unsigned char *at, const struct ctrace_ite
 {
 	size_t prefix = item_prefix(item);
 
-	memcpy(at, &item->size, prefix);
+	if (prefix == 2)
+		ctrace_put_u16_(at, (uint16_t)item->size);
+	else if (prefix == 4)
+		ctrace_put_u32_(at, item->size);
 	return at + prefix;
 }
 
@@ -120,7 +120,7 @@ void ct_event_encode_mark(unsigned char *at, uint64_t ticks, uint32_t tid)
 {
 	ctrace_put_u64_(at, CT_CLASS_MARK | ticks << 16);
 	ctrace_put_u64_(at + 8, ticks);
-	memcpy(at + 16, &tid, 4);
+	ctrace_put_u32_(at + 16, tid);
 }
 
 /* ---- reading ---- */
@@ -141,19 +141,32 @@ static uint32_t get_u8(const unsigned char *at)
 	return *(const volatile unsigned char *)at;
 }
 
-static uint32_t get_u16(const unsigned char *at)
+/* In the machine's order, as the table of classes has them: it is only in memory, or in the session
+ * of a process of this machine. */
+static uint32_t get_own_u16(const unsigned char *at)
 {
 	return ((const volatile struct u16 *)at)->value;
 }
 
-static uint32_t get_u32(const unsigned char *at)
+static uint32_t get_own_u32(const unsigned char *at)
 {
 	return ((const volatile struct u32 *)at)->value;
 }
 
+/* Little-endian, as an event has them. */
+static uint32_t get_u16(const unsigned char *at)
+{
+	return le16toh((uint16_t)get_own_u16(at));
+}
+
+static uint32_t get_u32(const unsigned char *at)
+{
+	return le32toh(get_own_u32(at));
+}
+
 static uint64_t get_u64(const unsigned char *at)
 {
-	return ((const volatile struct u64 *)at)->value;
+	return le64toh(((const volatile struct u64 *)at)->value);
 }
 
 /* The bytes of an event that are still to be read. */
@@ -224,11 +237,11 @@ static bool event_find_class(const struct ct_class_image *classes, uint32_t numb
 		return false;
 	at = classes->bytes + offset;
 	/* Pairs with nothing: a thread that sees the event sees its class. */
-	if (get_u16(at) != number)
+	if (get_own_u16(at) != number)
 		return false;
-	event->item_count = get_u16(at + 2);
-	event->head.component = get_u32(at + 4);
-	event->head.event_id = get_u32(at + 8);
+	event->item_count = get_own_u16(at + 2);
+	event->head.component = get_own_u32(at + 4);
+	event->head.event_id = get_own_u32(at + 8);
 	event->head.level = get_u8(at + 12);
 	event->items = at + CT_CLASS_UNIT;
 	return event->item_count <= CT_CLASS_MAX_ITEMS &&
@@ -246,7 +259,7 @@ bool ct_event_shape(const struct ct_class_image *classes, uint32_t number,
 		return false;
 	shape.head = event.head;
 	for (uint32_t i = 0; i < event.item_count; i++) {
-		uint32_t size = get_u32(event.items + 4 * (size_t)i) >> 8;
+		uint32_t size = get_own_u32(event.items + 4 * (size_t)i) >> 8;
 		uint8_t width = size == CT_SIZE_COUNTED_16 ? 2 : size == CT_SIZE_COUNTED_32 ? 4 : 0;
 
 		if (width == 0 && size > CTRACE_MAX_ITEM_SIZE)
@@ -274,7 +287,8 @@ static bool cursor_pass_items(struct cursor *cursor, const struct ct_event *even
 	uint32_t size;
 
 	for (uint32_t i = 0; i < event->item_count; i++)
-		if (!cursor_take_item(cursor, get_u32(event->items + 4 * (size_t)i), &data, &size))
+		if (!cursor_take_item(cursor, get_own_u32(event->items + 4 * (size_t)i), &data,
+				      &size))
 			return false;
 	return true;
 }
@@ -382,18 +396,18 @@ static uint64_t load_bytes(const unsigned char *bytes, uint32_t size)
 	switch (size) {
 	case 8:
 		memcpy(&eight, bytes, 8);
-		return eight;
+		return le64toh(eight);
 	case 4:
 		memcpy(&four, bytes, 4);
-		return four;
+		return le32toh(four);
 	case 2:
 		memcpy(&two, bytes, 2);
-		return two;
+		return le16toh(two);
 	case 1:
 		return bytes[0];
 	default:
 		memcpy(&eight, bytes, size);
-		return eight;
+		return le64toh(eight);
 	}
 }
 
@@ -460,7 +474,7 @@ void ct_event_items(const struct ct_event *event, struct ctrace_event_item *out)
 		return;
 	}
 	for (uint32_t i = 0; i < event->item_count; i++) {
-		uint32_t item = get_u32(event->items + 4 * (size_t)i), size = 0;
+		uint32_t item = get_own_u32(event->items + 4 * (size_t)i), size = 0;
 		const unsigned char *data = cursor.at;
 
 		if (!cursor_take_item(&cursor, item, &data, &size))

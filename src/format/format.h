@@ -19,6 +19,8 @@
 #include "base/base.h"
 #include <ctrace/ctrace.h>
 
+#include <endian.h>
+
 /*
  * ---- event_class.c: the table of classes, in the session file.
  *
@@ -150,7 +152,7 @@ static inline uint64_t ct_event_word(const unsigned char *at)
 {
 	typedef uint64_t word __attribute__((aligned(1), may_alias));
 
-	return *(const volatile word *)at;
+	return le64toh(*(const volatile word *)at);
 }
 /* Returns all 64 bits of the time whose low 48 bits are in the word.  The time is near `ticks`, and
  * never below 0. */
@@ -188,7 +190,7 @@ static inline size_t ct_event_counted(const unsigned char *at, uint32_t width)
 	typedef uint16_t u16 __attribute__((aligned(1), may_alias));
 	typedef uint32_t u32 __attribute__((aligned(1), may_alias));
 
-	return width == 2 ? *(const volatile u16 *)at : *(const volatile u32 *)at;
+	return width == 2 ? le16toh(*(const volatile u16 *)at) : le32toh(*(const volatile u32 *)at);
 }
 /* Returns the size of the event at `at`; its shape must not be long.  Returns 0 when it does not
  * end within `available`, or is not an event. */

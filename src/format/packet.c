@@ -44,19 +44,40 @@
 /* between two events of a packet: less than half of the range of 48 bits of ticks */
 #define FAR_NS ((uint64_t)1 << 46)
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "a packet's integers are stored as they are");
-
-_Static_assert(sizeof(struct ct_packet_head) == CT_PACKET_HEAD, "a head is stored as it is");
+_Static_assert(sizeof(struct ct_packet_head) == CT_PACKET_HEAD,
+	       "a head is stored as it is, but for the byte order");
 
 /* -----------------------------------------------------------------------------------------------
  * The head
  */
 
+/* Converts the numbers between the machine's byte order and that of the file; either way is the
+ * same. */
+static void head_convert(struct ct_packet_head *head)
+{
+	head->magic = htole32(head->magic);
+	head->stream_id = htole32(head->stream_id);
+	head->stream_instance = htole32(head->stream_instance);
+	head->unused = htole32(head->unused);
+	head->begin_ticks = htole64(head->begin_ticks);
+	head->content_bits = htole32(head->content_bits);
+	head->packet_bits = htole32(head->packet_bits);
+	head->begin_ns = htole64(head->begin_ns);
+	head->end_ns = htole64(head->end_ns);
+	head->end_ticks = htole64(head->end_ticks);
+	head->sequence = htole64(head->sequence);
+	head->discarded = htole64(head->discarded);
+	head->pid = htole32(head->pid);
+	head->tid = htole32(head->tid);
+}
+
 void ct_packet_head_put(unsigned char at[CT_PACKET_HEAD], const struct ct_packet_head *head)
 {
-	memcpy(at, head, CT_PACKET_HEAD);
-	memcpy(at, &(const uint32_t){ MAGIC }, 4);
+	struct ct_packet_head stored = *head;
+
+	stored.magic = MAGIC;
+	head_convert(&stored);
+	memcpy(at, &stored, CT_PACKET_HEAD);
 }
 
 enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t available,
@@ -67,6 +88,7 @@ enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t avai
 	if (available < CT_PACKET_HEAD)
 		return CTRACE_DAMAGED;
 	memcpy(&head, bytes, CT_PACKET_HEAD);
+	head_convert(&head);
 	if (head.magic != MAGIC || head.stream_id != 0 || head.content_bits % 8 != 0 ||
 	    head.packet_bits % 8 != 0 || head.content_bits < 8 * CT_PACKET_HEAD ||
 	    head.packet_bits < head.content_bits || head.packet_bits / 8 > CT_PACKET_MAX ||
@@ -243,15 +265,26 @@ static unsigned char *put_any_head(unsigned char *at, const struct ctrace_event 
 {
 	const uint32_t size = event->component_size <= CTRACE_MAX_COMPONENT ? event->component_size
 									    : CTRACE_MAX_COMPONENT;
-	const unsigned char level = (unsigned char)event->level;
-	const uint16_t count = (uint16_t)event->item_count;
 
 	at = bytes_put(at, (const uint32_t[]){ 0 }, 4);
 	at = bytes_put(at, event->component, strnlen(event->component, size));
 	*at++ = '\0';
-	at = bytes_put(at, &event->event_id, 4);
-	at = bytes_put(at, &level, 1);
-	return bytes_put(at, &count, 2);
+	ctrace_put_u32_(at, event->event_id);
+	at[4] = (unsigned char)event->level;
+	ctrace_put_u16_(at + 5, (uint16_t)event->item_count);
+	return at + 7;
+}
+
+static unsigned char *put_u16(unsigned char *at, uint32_t value)
+{
+	ctrace_put_u16_(at, (uint16_t)value);
+	return at + 2;
+}
+
+static unsigned char *put_u32(unsigned char *at, uint32_t value)
+{
+	ctrace_put_u32_(at, value);
+	return at + 4;
 }
 
 static unsigned char *put_item(unsigned char *at, const struct ct_class *class, uint32_t index,
@@ -259,9 +292,10 @@ static unsigned char *put_item(unsigned char *at, const struct ct_class *class, 
 {
 	if (class->number == CT_CLASS_ANY)
 		at = ct_event_put_any_item(at, item->type, item->size);
-	else if (ct_class_item_is_counted(class->items[index]))
-		at = bytes_put(at, &item->size,
-			       class->items[index] >> 8 == CT_SIZE_COUNTED_16 ? 2 : 4);
+	else if (class->items[index] >> 8 == CT_SIZE_COUNTED_16)
+		at = put_u16(at, item->size);
+	else if (class->items[index] >> 8 == CT_SIZE_COUNTED_32)
+		at = put_u32(at, item->size);
 	return item->size > 0 ? bytes_put(at, item->data, item->size) : at;
 }
 
@@ -269,7 +303,6 @@ void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *cla
 		     const struct ctrace_event *event)
 {
 	struct ct_buf *out = &writer->packets;
-	uint64_t head;
 	unsigned char *at;
 
 	if (!packet_can_take(writer, event))
@@ -277,8 +310,9 @@ void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *cla
 	writer->last_ns = ct_packet_time(event->time_ns, writer->last_ns);
 	if (!ct_buf_reserve(out, event_room(event)))
 		return;
-	head = class->number | ct_trace_ticks(writer->info, writer->last_ns) << 16;
-	at = bytes_put((unsigned char *)out->data + out->size, &head, sizeof head);
+	at = (unsigned char *)out->data + out->size;
+	ctrace_put_u64_(at, class->number | ct_trace_ticks(writer->info, writer->last_ns) << 16);
+	at += CT_EVENT_HEAD;
 	if (class->number == CT_CLASS_ANY)
 		at = put_any_head(at, event);
 	for (uint32_t i = 0; i < event->item_count; i++)

@@ -10,6 +10,7 @@
  */
 #include "print/distinct.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ static uint32_t key_hash(const unsigned char *key, size_t size)
 
 	while (size >= sizeof word) {
 		memcpy(&word, key, sizeof word);
-		hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+		hash = (hash ^ le64toh(word)) * 0x9E3779B97F4A7C15u;
 		hash ^= hash >> 32;
 		key += sizeof word;
 		size -= sizeof word;

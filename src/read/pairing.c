@@ -20,6 +20,7 @@
  */
 #include "read/read.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
 
 	for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
 		memcpy(&word, at, sizeof word);
-		hash = hash_mix(hash, word);
+		hash = hash_mix(hash, le64toh(word));
 	}
 	for (word = size; size > 0; size--)
 		word = word << 8 | at[size - 1];
@@ -158,7 +159,7 @@ static inline __attribute__((always_inline)) uint64_t hash_name(uint64_t hash, c
 		uint64_t word = 0;
 
 		memcpy(&word, name + at, left < sizeof word ? left : sizeof word);
-		hash = hash_mix(hash, word | 0x2020202020202020u);
+		hash = hash_mix(hash, le64toh(word) | 0x2020202020202020u);
 	}
 	return hash_mix(hash, size);
 }

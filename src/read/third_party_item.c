@@ -8,6 +8,9 @@
  */
 #include "read/third_party.h"
 
+#include "format/format.h"
+
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,13 +152,34 @@ void ct_third_party_items_append(struct ct_third_party_items *items,
 	items->is_cut = items->is_cut || other->is_cut;
 }
 
+/* Appends the numbers in the byte order that they have in an item's data, which a big-endian
+ * machine does not have in the item's value.  Returns the offset of the first one. */
+static size_t items_add_little_endian(struct ct_third_party_items *items)
+{
+	size_t first = items->bytes.size;
+
+	for (uint32_t i = 0; CTRACE_IS_BIG_ && i < items->count; i++) {
+		uint64_t value = htole64(items->items[i].value);
+
+		if (items->whereabouts[i] == IN_VALUE)
+			ct_buf_add(&items->bytes, &value, sizeof value);
+	}
+	items->has_no_memory = items->has_no_memory || items->bytes.failed;
+	return first;
+}
+
 void ct_third_party_items_finish(struct ct_third_party_items *items)
 {
+	size_t number_at = items_add_little_endian(items);
+
 	for (uint32_t i = 0; i < items->count; i++) {
 		struct ctrace_event_item *item = &items->items[i];
 
 		if (items->whereabouts[i] == IN_VALUE) {
-			item->data = &item->value;
+			item->data = CTRACE_IS_BIG_ && !items->bytes.failed
+					     ? (const void *)(items->bytes.data + number_at)
+					     : &item->value;
+			number_at += sizeof item->value;
 		} else if (items->whereabouts[i] == IN_BYTES) {
 			item->data = items->bytes.data + item->value;
 			item->value = 0;

@@ -16,6 +16,15 @@
 #include <mfctf.h>
 #include <sys/ptrace.h>
 
+/* Other processors stop elsewhere, and have other counts. */
+#if defined(__x86_64__)
+#define MARKER() __asm__ volatile("int3" : : : "memory")
+#define HAS_BOUNDS 1
+#else
+#define MARKER() __asm__ volatile("" : : : "memory")
+#define HAS_BOUNDS 0
+#endif
+
 #define WARM 50u
 #define FEW 10u
 #define MANY 42u
@@ -129,11 +138,11 @@ static void be_stepped_through(void)
 	for (size_t i = 0; i < CASES; i++)
 		for (unsigned try = 0; try < TRIES; try++) {
 			cases[i].batch(WARM);
-			__asm__ volatile("int3" : : : "memory");
+			MARKER();
 			cases[i].batch(FEW);
-			__asm__ volatile("int3" : : : "memory");
+			MARKER();
 			cases[i].batch(MANY);
-			__asm__ volatile("int3" : : : "memory");
+			MARKER();
 		}
 	_exit(0);
 }
@@ -186,7 +195,7 @@ static void no_event_costs_more_than_its_bound(void **state)
 	pid_t child;
 
 	(void)state;
-	if (IS_SANITIZED)
+	if (IS_SANITIZED || !HAS_BOUNDS)
 		skip();
 	scenario_begin(LINES_CONFIG);
 	memset(shared, 0, sizeof *shared);

@@ -30,7 +30,8 @@ static unsigned value_count;
 static void add_value(unsigned size, cbl_x4_comp5_t type, uint64_t number, bool is_signed)
 {
 	struct value *value = &values[value_count++];
-	bool is_big_endian = type == TRACE_EVENT_TYPE_COMPX || type == TRACE_EVENT_TYPE_COMPXS;
+	bool is_big_endian =
+		type == TRACE_EVENT_TYPE_COMPX || type == TRACE_EVENT_TYPE_COMPXS || CTRACE_IS_BIG_;
 
 	assert_true(value_count <= CASES_LIMIT);
 	value->size = size;

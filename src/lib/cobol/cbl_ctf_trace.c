@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <endian.h>
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
@@ -118,9 +119,9 @@ static void event_put_any_items(const struct event *event, unsigned char *at, un
 
 		at = ct_event_put_any_item(at, item.type, size);
 		if (item.is_value)
-			memcpy(at, &item.value, given);
+			memcpy(at, &(const uint64_t){ htole64(item.value) }, given);
 		else if (given != 0)
-			memcpy(at, item.data, given);
+			ctrace_put_data_(at, item.type, item.data, given);
 		memset(at + given, 0, size - given);
 		at += size;
 	}
@@ -334,7 +335,7 @@ INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id,
 	}
 	if (ct_cbl_is_null(component_id) || *component_id != CT_HANDLE_MARK)
 		return false;
-	*out_component = ct_cbl_load_u32(component_id) >> 8;
+	*out_component = ct_handle_index(ct_cbl_load_u32(component_id));
 	if (ctrace_is_at_most_(&ct_process.session.component_count, *out_component))
 		return false;
 	*out_entry = entry = &ct_process.session.components[*out_component];
@@ -394,15 +395,13 @@ INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsig
 	if (__builtin_expect(data == NULL, 0))
 		return NULL;
 	if (type <= CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8) {
-		uint16_t counted = (uint16_t)size;
-
 		if (__builtin_expect(*descriptor != (type | CT_SIZE_COUNTED_16 << 8), 0))
 			return NULL;
 		if (__builtin_expect(size > UINT16_MAX, 0))
 			return NULL;
 		if (__builtin_expect(ctrace_is_before_(&thread_buffer->end, at + 2 + size), 0))
 			return NULL;
-		memcpy(at, &counted, 2);
+		ctrace_put_u16_(at, (uint16_t)size);
 		return put_bytes(at + 2, data, size);
 	}
 	if (type == CTRACE_TYPE_ADDRESS)
@@ -411,8 +410,12 @@ INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsig
 	    ctrace_is_before_(&thread_buffer->end, at + size))
 		return NULL;
 	if (type == CTRACE_TYPE_ADDRESS) {
-		memcpy(at, &data, sizeof(data));
+		ctrace_put_u64_(at, (uintptr_t)data);
 		return at + sizeof(data);
+	}
+	if (CTRACE_IS_BIG_) {
+		ctrace_put_data_(at, type, data, size);
+		return at + size;
 	}
 	return put_bytes(at, data, size);
 }

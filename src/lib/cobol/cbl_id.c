@@ -14,10 +14,9 @@
 enum ctrace_status ct_handle_component(uint32_t handle, uint32_t *out_component)
 {
 	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
-	uint32_t component = handle >> 8;
+	uint32_t component = ct_handle_index(handle);
 
-	if ((handle & 0xFF) != CT_HANDLE_MARK || state == CT_PROCESS_NEW ||
-	    state == CT_PROCESS_FAILED)
+	if (!ct_handle_is_marked(handle) || state == CT_PROCESS_NEW || state == CT_PROCESS_FAILED)
 		return CTRACE_INVALID_TRACE_HANDLE;
 	if (ct_process.registry == NULL || component >= ct_registry_count(ct_process.registry))
 		return CTRACE_INVALID_TRACE_HANDLE;

@@ -45,7 +45,15 @@ static inline uint32_t ct_cbl_load_u32(const void *at)
 #define CT_HANDLE_MARK 0xC7u
 static inline uint32_t ct_handle_of(uint32_t component)
 {
-	return component << 8 | CT_HANDLE_MARK;
+	return CTRACE_IS_BIG_ ? CT_HANDLE_MARK << 24 | component : component << 8 | CT_HANDLE_MARK;
+}
+static inline bool ct_handle_is_marked(uint32_t handle)
+{
+	return (CTRACE_IS_BIG_ ? handle >> 24 : handle & 0xFF) == CT_HANDLE_MARK;
+}
+static inline uint32_t ct_handle_index(uint32_t handle)
+{
+	return CTRACE_IS_BIG_ ? handle & 0xFFFFFF : handle >> 8;
 }
 /* The registered component of a handle.  INVALID_TRACE_HANDLE: there is none. */
 enum ctrace_status ct_handle_component(uint32_t handle, uint32_t *out_component) CT_MUST_USE;

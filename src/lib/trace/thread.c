@@ -114,12 +114,26 @@ static void ask_for_end(struct ct_thread *thread)
 		(void)pthread_setspecific(end_key, thread);
 }
 
+/* Where ctrace_begin_call_() is not one instruction, a handler in the middle of it may have made
+ * the thread's state; the interrupted call then has stored the address from before. */
+static inline void thread_repair_self(struct ct_thread *thread)
+{
+	uintptr_t self = (uintptr_t)ctrace_thread_buffers_self;
+	uintptr_t calling = self & CTRACE_CALLING_;
+
+	if (__builtin_expect(self - calling != (uintptr_t)thread->inlined, 0))
+		ctrace_thread_buffers_self =
+			(struct ctrace_thread_buffer *)((uintptr_t)thread->inlined | calling);
+}
+
 struct ct_thread *ct_thread_self(void)
 {
 	struct ct_thread *thread = ct_thread_current;
 
-	if (thread != NULL && thread->tid != 0)
+	if (thread != NULL && thread->tid != 0) {
+		thread_repair_self(thread);
 		return thread;
+	}
 	if (ct_thread_locked != 0)
 		return NULL;
 	thread = take_state();

@@ -66,7 +66,7 @@ static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t ch
  * trigger. */
 static bool channel_is_plain(const struct ct_process *process, uint32_t channel)
 {
-	return ct_clock_source() == CT_CLOCK_TSC &&
+	return ct_clock_source() == CT_CLOCK_COUNTER &&
 	       (channel == 0 ||
 		(ct_channel_at(process->registry, channel).flight_level == CTRACE_LEVEL_NONE &&
 		 __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) >=

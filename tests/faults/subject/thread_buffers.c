@@ -484,6 +484,12 @@ static void *forker(void *argument)
 	return NULL;
 }
 
+#if defined(__x86_64__)
+#define SPIN_PAUSE "pause"
+#else
+#define SPIN_PAUSE "nop"
+#endif
+
 static int mode_fork_exit(void)
 {
 	long forks = option("forks", 10);
@@ -497,7 +503,7 @@ static int mode_fork_exit(void)
 	while (__atomic_load_n(&tally->note[0], __ATOMIC_ACQUIRE) < (uint64_t)forks)
 		;
 	for (long i = 0; i < option("spin", 0); i++)
-		__asm__ volatile("pause");
+		__asm__ volatile(SPIN_PAUSE);
 	__atomic_store_n(&tally->finished, 1, __ATOMIC_RELEASE);
 	return 0;
 }

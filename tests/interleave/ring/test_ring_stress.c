@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "own_ring.h"
 #include "lib/ring/ring.h"
 
 #define CAPACITY CT_RING_MIN
@@ -183,7 +184,7 @@ static void run(uint32_t overflow)
 	memset(&thread_buffer, 0, sizeof thread_buffer);
 	memset(&ring, 0, sizeof ring);
 	finished = 0;
-	assert_int_equal(ct_ring_create(&ring, &private, 0, CAPACITY), CTRACE_OK);
+	assert_int_equal(own_ring_create(&ring, &private, 0, CAPACITY), CTRACE_OK);
 	ring.head->overflow = ring.overflow = overflow;
 	ring.head->is_imported = 1; /* the times are numbers */
 	assert_int_equal(pthread_create(&producer, NULL, produce, NULL), 0);

@@ -80,22 +80,22 @@ static void the_tsc_is_used_where_the_kernel_trusts_it(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(directory));
 	/* no kernel is heard */
-	assert_int_equal(ct_clock_source_choose(true, directory), CT_CLOCK_TSC);
+	assert_int_equal(ct_clock_source_choose(true, directory), CT_CLOCK_COUNTER);
 	assert_int_equal(ct_clock_source_choose(false, directory), CT_CLOCK_MONOTONIC);
-	assert_int_equal(choose("tsc\n", "tsc hpet acpi_pm \n"), CT_CLOCK_TSC);
+	assert_int_equal(choose("tsc\n", "tsc hpet acpi_pm \n"), CT_CLOCK_COUNTER);
 	assert_int_equal(ct_clock_source_choose(false, directory), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("hpet\n", "tsc hpet acpi_pm \n"), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("hpet\n", "hpet acpi_pm \n"), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("acpi_pm\n", "acpi_pm \n"), CT_CLOCK_MONOTONIC);
-	assert_int_equal(choose("kvm-clock\n", "kvm-clock tsc acpi_pm \n"), CT_CLOCK_TSC);
+	assert_int_equal(choose("kvm-clock\n", "kvm-clock tsc acpi_pm \n"), CT_CLOCK_COUNTER);
 	assert_int_equal(choose("kvm-clock\n", "kvm-clock acpi_pm \n"), CT_CLOCK_MONOTONIC);
 	assert_int_equal(choose("kvm-clock\n", "kvm-clock tsc-early acpi_pm \n"),
 			 CT_CLOCK_MONOTONIC);
 	assert_int_equal(
 		choose("hyperv_clocksource_tsc_page\n", "hyperv_clocksource_tsc_page tsc\n"),
-		CT_CLOCK_TSC);
+		CT_CLOCK_COUNTER);
 	assert_int_equal(choose("something-new\n", "something-new tsc\n"), CT_CLOCK_MONOTONIC);
-	assert_int_equal(choose("", ""), CT_CLOCK_TSC); /* as without */
+	assert_int_equal(choose("", ""), CT_CLOCK_COUNTER); /* as without */
 }
 
 int test_clock(void)

@@ -155,7 +155,7 @@ static struct machine *machine_start(void)
 			      .boot_ns = 77 * SECOND,
 			      .wall_ns = 1000 * HOUR };
 	now = machine_read(&m);
-	ct_sync_begin(&m.sync, CT_CLOCK_TSC, &now);
+	ct_sync_begin(&m.sync, CT_CLOCK_COUNTER, &now);
 	machine_run(&m, 500 * MS);
 	return &m;
 }
@@ -195,8 +195,8 @@ static uint64_t some(uint64_t *seed, uint64_t below)
 }
 
 /* Events are traced all the time.  Each pass dates most, and leaves some to one of the next ten, as
- * when a destination fails.  Each reading of the wall clock is off by up to off_ns.  Returns how far
- * dates are off at most. */
+ * when a destination fails.  Each reading of the wall clock is off by up to off_ns.  Returns how
+ * far dates are off at most. */
 static uint64_t check_order(uint64_t off_ns, uint64_t most_work_ns)
 {
 	enum { PASSES = 800, EACH = 4 };
@@ -658,7 +658,7 @@ static void without_a_slope_a_time_becomes_the_only_point(void **state)
 	struct ct_sync sync;
 
 	(void)state;
-	ct_sync_begin(&sync, CT_CLOCK_TSC, &now);
+	ct_sync_begin(&sync, CT_CLOCK_COUNTER, &now);
 	assert_int_equal(ct_sync_ticks(&sync, 4000), 1000);
 	assert_int_equal(ct_sync_ticks(&sync, 6000), 1000);
 	ct_sync_begin(&sync, CT_CLOCK_MONOTONIC, &now); /* whose slope is known */
@@ -864,7 +864,7 @@ static void one_line_is_that_since_the_clock_was_set(void **state)
 	ct_sync_begin(&sync, CT_CLOCK_MONOTONIC, &now);
 	ct_sync_counter(&sync, &counter);
 	assert_int_equal(counter.frequency, SECOND); /* these ticks are nanoseconds */
-	ct_sync_begin(&sync, CT_CLOCK_TSC, &now);
+	ct_sync_begin(&sync, CT_CLOCK_COUNTER, &now);
 	ct_sync_counter(&sync, &counter);
 	assert_int_equal(counter.ticks, now.ticks);
 	assert_int_equal(counter.frequency, 0); /* one point is no line */
@@ -912,7 +912,7 @@ static void a_line_ends_at_the_next_point_and_where_the_clock_was_set(void **sta
 /* Also when the process's own source is the other. */
 static void now_is_read_from_the_source_of_the_points(void **state)
 {
-	static const enum ct_clock_source sources[] = { CT_CLOCK_MONOTONIC, CT_CLOCK_TSC };
+	static const enum ct_clock_source sources[] = { CT_CLOCK_MONOTONIC, CT_CLOCK_COUNTER };
 	struct ct_clock_reading reading;
 	struct ct_sync sync;
 

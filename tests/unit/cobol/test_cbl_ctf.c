@@ -189,7 +189,7 @@ static void level_get_takes_a_name_for_a_handle(void **state)
 	assert_int_equal(CBL_CTF_LEVEL(TEXT, CTF_FLAG_LEVEL_FATAL, BYTES("RTS ")), CTF_RET_SUCCESS);
 	assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, BYTES("RTS "), &level), CTF_RET_SUCCESS);
 	assert_int_equal(level, CTF_FLAG_LEVEL_FATAL);
-	not_a_name = 12345;
+	not_a_name = htole32(12345); /* no letters in memory */
 	assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, (const cobuns8_t *)&not_a_name, &level),
 			 CTF_RET_INVALID_TRACE_HANDLE);
 }
@@ -244,7 +244,9 @@ static void number_is_no_name(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		const cobuns8_t *id = at_page_end(&numbers[i], 4);
+		/* in memory as written here on every machine */
+		const cbl_x4_comp5_t number = htole32(numbers[i]);
+		const cobuns8_t *id = at_page_end(&number, 4);
 
 		assert_int_equal(CBL_CTF_TRACER_LEVEL_GET(0, id, &level),
 				 CTF_RET_INVALID_TRACE_HANDLE);

@@ -113,6 +113,14 @@ static void put_u32(cobuns8_t *group, size_t at, uint32_t value)
 	memcpy(group + at, &value, 4);
 }
 
+static uint64_t get_u64(const cobuns8_t *group, size_t at)
+{
+	uint64_t value;
+
+	memcpy(&value, group + at, sizeof value);
+	return value;
+}
+
 static uint32_t get(const cobuns8_t *group, size_t at)
 {
 	return ct_cbl_load_u32(group + at);
@@ -221,13 +229,13 @@ static void every_field_of_a_define_arrives(void **state)
 
 	assert_int_equal(CBL_CTRACE_DISPLAY("FIELDS", NULL, shown), 0);
 	assert_int_equal(get(shown, MODE), CTRACE_MODE_ON);
-	assert_int_equal(get(shown, SHOWN_BUFFER), 8192);
+	assert_int_equal(get_u64(shown, SHOWN_BUFFER), 8192);
 	shows(IS_DEFINED, words[0]);
 	for (size_t at = SHOWN_HEAD; at < SHOWN_STARTNAM; at += 8)
 		shows(at, words[at == SHOWN_HEAD + 16]); /* likehead */
 	shows(SHOWN_STARTNAM, "TESTSS  NOSUCHDSFMT     WTRNAME ");
 	assert_int_equal(get(shown, ASID_COUNT), 2);
-	assert_memory_equal(shown + SHOWN_ASID, "\1\0\xFF\xFF\0\0", 6);
+	assert_memory_equal(shown + SHOWN_ASID, ((const uint16_t[]){ 1, 0xFFFF, 0 }), 6);
 	assert_int_equal(get(shown, JOBNAME_COUNT), 1);
 	shows(SHOWN_JOBNAME, "SOMEJOB         ");
 	shows(SHOWN_OPTIONS, "ONE,TWO   ");

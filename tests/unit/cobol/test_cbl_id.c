@@ -77,7 +77,7 @@ static void handle_is_checked_on_each_use(void **state)
 
 	(void)state;
 	assert_int_not_equal(handle, 0);
-	assert_int_equal(handle & 0xFF, CT_HANDLE_MARK);
+	assert_int_equal(((const unsigned char *)&handle)[0], CT_HANDLE_MARK);
 	assert_int_equal(ct_handle_component(handle, &component), CTRACE_OK);
 	assert_string_equal(ct_registry_name(ct_process.registry, component), "id.one");
 	assert_int_equal(ct_handle_component(0, &component), CTRACE_INVALID_TRACE_HANDLE);

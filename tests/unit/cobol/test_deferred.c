@@ -207,8 +207,8 @@ static void every_kind_of_call_does(void **state)
 	assert_waits(&sender);
 	assert_int_equal(seen.calls, 0);
 	errno = 4711;
-	event[8] = 1;
-	event[12] = CTRACE_INFO;
+	memcpy(event + 8, &(const uint32_t){ 1 }, 4);
+	memcpy(event + 12, &(const uint32_t){ CTRACE_INFO }, 4);
 	assert_int_equal(CBL_CTF_TRACE(0, (const cobuns8_t *)&handle, event), CTF_RET_SUCCESS);
 	assert_int_equal(errno, 4711);
 	assert_int_equal(seen.calls, 1);

@@ -244,7 +244,9 @@ static void no_byte_behind_the_buffer_is_read(void **state)
 		unsigned char *buffer = pages + page - size;
 		uint64_t bad_offset = 99;
 		size_t count = 99;
-		bool is_entries = size == 0 || size == 30 || size >= 60;
+		/* The first byte of a length, when it is the high one, is 0: the end. */
+		bool is_end = CTRACE_IS_BIG_ && size % 30 == 1;
+		bool is_entries = size == 0 || size == 30 || size >= 60 || is_end;
 
 		memcpy(buffer, whole, size);
 		assert_int_equal(ct_cte_check(buffer, size, &count, &bad_offset), is_entries);

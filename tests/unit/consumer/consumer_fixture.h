@@ -12,6 +12,7 @@
 #ifndef CT_CONSUMER_FIXTURE_H
 #define CT_CONSUMER_FIXTURE_H
 
+#include "own_ring.h"
 #include "../session/session_fixture.h"
 #include "../format/class_fixture.h"
 #include "lib/consumer/delivery.h"
@@ -286,7 +287,7 @@ static UNUSED void make_process(uint32_t count, uint32_t overflow)
 	ring_count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		rings[i] = &ring_storage[i];
-		assert_int_equal(ct_ring_create(rings[i], &session, i, ring_size), CTRACE_OK);
+		assert_int_equal(own_ring_create(rings[i], &session, i, ring_size), CTRACE_OK);
 		rings[i]->head->overflow = rings[i]->overflow = overflow;
 		session.head->ring_count = i + 1;
 	}

@@ -229,7 +229,8 @@ static void the_clock_of_a_new_trace_is_described_by_the_counter(void **state)
 	assert_int_equal(info.offset_s, 0);
 	assert_int_equal(info.offset, 0);
 	f->context.counter = give_counter;
-	counted = (struct ctrace_counter){ .ticks = 2000, .wall_ns = 5000000000, .frequency = 1000 };
+	counted =
+		(struct ctrace_counter){ .ticks = 2000, .wall_ns = 5000000000, .frequency = 1000 };
 	ct_bin_info_clock(&info, &f->context);
 	assert_int_equal(info.frequency, 1000);
 	assert_int_equal(info.offset_s, 3); /* the counter was 0 two seconds before */
@@ -258,7 +259,8 @@ static void the_clock_in_the_metadata_is_rewritten_in_place(void **state)
 	assert_int_equal(ct_bin_directory_create("t.ctb", &mode, &directory), CTRACE_OK);
 	assert_int_equal(system("grep -q 'freq = 1000;' t.ctb/metadata"), 0);
 	size = file_size("t.ctb/metadata");
-	counted = (struct ctrace_counter){ .ticks = 2002, .wall_ns = START_NS + 2000000000,
+	counted = (struct ctrace_counter){ .ticks = 2002,
+					   .wall_ns = START_NS + 2000000000,
 					   .frequency = 1001 };
 	ct_bin_directory_set_clock(directory, &f->context, START_NS + 2000000000);
 	assert_int_equal(system("grep -q 'freq = 1001;' t.ctb/metadata"), 0);

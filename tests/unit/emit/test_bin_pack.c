@@ -207,7 +207,7 @@ int test_bin_pack(void)
 		TEST(a_generation_that_is_full),       TEST(it_comes_round),
 		TEST(the_last_directory_of_a_process), TEST(nobody_asks_for_it),
 		TEST(one_that_is_wanted_is_let_go),    TEST(a_child_has_none),
-		TEST(the_module_can_be_had),	       TEST(a_fork_holds_the_lock_of_emitter_names),
+		TEST(the_module_can_be_had),           TEST(a_fork_holds_the_lock_of_emitter_names),
 	};
 
 	return cmocka_run_group_tests_name("emit/bin_pack", tests, NULL, NULL);

@@ -34,17 +34,18 @@ static void default_name_and_modes(void **state)
 static void viewer_sees_names_levels_and_types(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t address = 0x7FFF12345678;
+	/* as a program gives them; addresses are little-endian already */
+	uint64_t address = htole64(0x7FFF12345678);
+	uint32_t number = 42;
+	int64_t minus_two = -2;
 	struct ctrace_event_item items[] = {
 		{ .type = CTRACE_TYPE_TEXT, .size = 7, .data = "say \"x\"" },
 		{ .type = CTRACE_TYPE_BINARY, .size = 3, .data = "\x01\xAB\xFF" },
 		{ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = &address },
-		{ .type = CTRACE_TYPE_COMP5, .size = 4, .data = "\x2A\0\0\0" },
+		{ .type = CTRACE_TYPE_COMP5, .size = 4, .data = &number },
 		{ .type = CTRACE_TYPE_COMPX, .size = 3, .data = "\x01\0\0" },
 		{ .type = CTRACE_TYPE_UTF8, .size = 3, .data = "\xE2\x82\xAC" },
-		{ .type = CTRACE_TYPE_COMP5S,
-		  .size = 8,
-		  .data = "\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF" },
+		{ .type = CTRACE_TYPE_COMP5S, .size = 8, .data = &minus_two },
 		{ .type = CTRACE_TYPE_COMPXS, .size = 5, .data = "\xFF\xFF\xFF\xFF\xFD" },
 		{ .type = CTRACE_TYPE_TEXT, .size = 0, .data = NULL },
 		{ .type = CTRACE_TYPE_BINARY, .size = 0, .data = NULL },

@@ -391,7 +391,7 @@ static void what_is_of_no_class_is_damage(void **state)
 
 	(void)state;
 	for (uint32_t number = 0; number <= UINT16_MAX; number++) {
-		memcpy(bytes, &number, 2);
+		memcpy(bytes, &(const uint16_t){ htole16((uint16_t)number) }, 2);
 		if (number != CT_CLASS_ANY && number != CT_CLASS_MARK)
 			good += decode(bytes, size, &event) == CTRACE_OK;
 	}
@@ -451,6 +451,7 @@ static void an_unknown_type_counts_as_binary(void **state)
 	(void)state;
 	make_event(bytes, 0);
 	memcpy(&number, bytes, 2);
+	number = le16toh(number);
 	entry = (struct ct_class_entry *)((unsigned char *)&table + (size_t)number * CT_CLASS_UNIT);
 	for (unsigned type = 0; type < 256; type++) {
 		entry->items[0] = (entry->items[0] & ~0xFFu) | type;
@@ -557,8 +558,8 @@ static void a_generic_event_by_parts_is_the_one_at_once(void **state)
 	assert_memory_equal(parts, whole, ct_event_size(CT_CLASS_ANY, items, 2));
 }
 
-/* A walk by the shape of the class comes to the ends that decoding comes to, whatever the sizes say,
- * and reads nothing behind what is there. */
+/* A walk by the shape of the class comes to the ends that decoding comes to, whatever the sizes
+ * say, and reads nothing behind what is there. */
 static void a_shape_passes_what_decoding_passes(void **state)
 {
 	enum { COUNTED_MOST = 10 };

@@ -248,11 +248,11 @@ static void dense_events_are_small(void **state)
 	assert_int_equal(add(&events[1]), 8 + 4 + 8 + 8 + 2 + 32);
 	end();
 	memcpy(&word, writer.packets.data + CT_PACKET_HEAD, 8);
-	assert_true(word == (CT_CLASS_FIRST | (T0 + 5) << 16));
+	assert_true(le64toh(word) == (CT_CLASS_FIRST | (T0 + 5) << 16));
 	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 8, "\12\0000123456789", 12);
 	memcpy(&word, writer.packets.data + CT_PACKET_HEAD + 20, 8);
 	/* The first class takes two units: 16 bytes, and 4 an item. */
-	assert_true(word == ((CT_CLASS_FIRST + 2) | (T0 + 9) << 16));
+	assert_true(le64toh(word) == ((CT_CLASS_FIRST + 2) | (T0 + 9) << 16));
 	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 28,
 			    "\1\2\3\4\1\2\3\4\5\6\7\10\377", 13);
 	assert_events(events, 2);
@@ -408,7 +408,7 @@ static void any_number_takes_8_bytes(void **state)
 		events[i].event_id = i;
 		assert_int_equal(add(&events[i]), 8);
 		memcpy(&number, writer.packets.data + writer.packets.size - 8, 2);
-		assert_int_equal(number, CT_CLASS_FIRST + i);
+		assert_int_equal(le16toh(number), CT_CLASS_FIRST + i);
 	}
 	end();
 	assert_events(events, CT_COUNT(events));
@@ -510,7 +510,8 @@ static void generic_class_as_drawn(void **state)
 	add(&event);
 	end();
 	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD, "\1\0", 2);
-	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 2, &event.time_ns, 6);
+	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 2,
+			    &(const uint64_t){ htole64(event.time_ns) }, 6);
 	assert_memory_equal(writer.packets.data + CT_PACKET_HEAD + 8, wanted + 8,
 			    sizeof wanted - 8);
 	assert_events(&event, 1);
@@ -689,7 +690,7 @@ static void damaged_heads_are_refused(void **state)
 		unsigned char copy[CT_PACKET_HEAD];
 
 		memcpy(copy, writer.packets.data, sizeof copy);
-		memcpy(copy + changes[i].offset, &changes[i].value, 4);
+		memcpy(copy + changes[i].offset, &(const uint32_t){ htole32(changes[i].value) }, 4);
 		assert_int_equal(ct_packet_decode_head(copy, sizeof copy, &found), CTRACE_DAMAGED);
 	}
 	for (size_t available = 0; available < CT_PACKET_HEAD; available++)

@@ -37,10 +37,10 @@ static void little_memory_for_many(void **state)
 static void everything_comes_back(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t address = 0x7FFF12345678;
+	uint64_t address = 0x7FFF12345678, address_data = htole64(address);
 	struct ctrace_event_item items[] = {
 		{ .type = CTRACE_TYPE_TEXT, .size = 4, .data = "a\0b\xFF" },
-		{ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = &address },
+		{ .type = CTRACE_TYPE_ADDRESS, .size = 8, .data = &address_data },
 		{ .type = CTRACE_TYPE_COMPXS, .size = 3, .data = "\xFF\xFF\xFE" },
 		{ .type = CTRACE_TYPE_BINARY, .size = 0 },
 	};

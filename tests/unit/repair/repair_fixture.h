@@ -62,13 +62,20 @@ static UNUSED struct ct_packet_head head_of_packet(const char *path, unsigned nu
 }
 
 /* Replaces a field of the head of the n-th packet. */
-static UNUSED void patch_head(const char *path, unsigned number, long field, const void *data,
-			      size_t size)
+static UNUSED void patch_head_u32(const char *path, unsigned number, long field, uint32_t value)
 {
 	long at;
 
 	(void)head_of_packet(path, number, &at);
-	patch_file(path, at + field, data, size);
+	patch_file(path, at + field, &(const uint32_t){ htole32(value) }, sizeof value);
+}
+
+static UNUSED void patch_head_u64(const char *path, unsigned number, long field, uint64_t value)
+{
+	long at;
+
+	(void)head_of_packet(path, number, &at);
+	patch_file(path, at + field, &(const uint64_t){ htole64(value) }, sizeof value);
 }
 
 #define FIELD_MAGIC 0

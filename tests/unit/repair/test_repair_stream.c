@@ -62,7 +62,7 @@ static void a_packet_without_head_goes_and_leaves_a_gap(void **state)
 	char *errors;
 
 	make(*state);
-	patch_head(STREAM, 4, FIELD_MAGIC, "x", 1);
+	patch_head_u32(STREAM, 4, FIELD_MAGIC, 'x');
 	run = repair("t", "good", &reported);
 	assert_int_equal(run.packets, PACKETS - 1);
 	assert_int_equal(reported.notes, 1);
@@ -122,11 +122,13 @@ static void a_packet_is_cut_behind_its_last_good_event(void **state)
 
 static void a_size_that_lies_costs_only_its_packet(void **state)
 {
-	uint32_t bits[2] = { 8 * 3000, 8 * 3000 };
+	long at;
 	struct reported reported;
 
 	make(*state);
-	patch_head(STREAM, 4, FIELD_CONTENT, bits, sizeof bits);
+	(void)head_of_packet(STREAM, 4, &at);
+	patch_file(STREAM, at + FIELD_CONTENT,
+		   (const uint32_t[]){ htole32(8 * 3000), htole32(8 * 3000) }, 8);
 	(void)repair("t", "good", &reported);
 	/* It swallows the next: where that begins is found. */
 	assert_copy(0, 0);
@@ -144,7 +146,7 @@ static void a_padding_that_lies_costs_nothing(void **state)
 		struct ct_repair run;
 
 		assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
-		patch_head(STREAM, 4, FIELD_CONTENT + 4, &sizes[i], 4);
+		patch_head_u32(STREAM, 4, FIELD_CONTENT + 4, sizes[i]);
 		run = repair("t", "good", &reported);
 		assert_int_equal(reported.notes, 1);
 		assert_string_equal(reported.last_message, "its size was wrong, and is repaired");
@@ -178,7 +180,7 @@ static void move_packet(unsigned packet, int64_t times)
 	const uint64_t values[] = { head.begin_ticks, head.end_ticks, head.begin_ns, head.end_ns };
 
 	for (size_t i = 0; i < CT_COUNT(fields); i++) {
-		uint64_t moved = values[i] + ((uint64_t)times << 48);
+		uint64_t moved = htole64(values[i] + ((uint64_t)times << 48));
 
 		patch_file(STREAM, at + fields[i], &moved, sizeof moved);
 	}
@@ -236,9 +238,10 @@ static void a_wall_clock_that_was_set_back_costs_nothing(void **state)
 	for (unsigned packet = 4; packet < PACKETS; packet++) {
 		long at;
 		const struct ct_packet_head head = head_of_packet(STREAM, packet, &at);
-		const uint64_t times[] = { head.begin_ns - back, head.end_ns - back };
+		const uint64_t times[] = { htole64(head.begin_ns - back),
+					   htole64(head.end_ns - back) };
 
-		patch_head(STREAM, packet, FIELD_BEGIN_NS, times, sizeof times);
+		patch_file(STREAM, at + FIELD_BEGIN_NS, times, sizeof times);
 	}
 	run = repair("t", "good", &reported);
 	assert_int_equal(reported.notes, 0);
@@ -273,7 +276,7 @@ static void ends_and_numbers_are_repaired(void **state)
 			struct reported reported;
 
 			assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
-			patch_head(STREAM, packet, rows[i].field, &rows[i].value, 8);
+			patch_head_u64(STREAM, packet, rows[i].field, rows[i].value);
 			(void)repair("t", "good", &reported);
 			assert_int_equal(reported.notes, 1);
 			assert_string_equal(reported.last_message, rows[i].message);
@@ -297,7 +300,7 @@ static void a_wrong_stream_number_is_repaired(void **state)
 		struct reported reported;
 
 		assert_int_equal(system("rm -rf good was && cp -r t was"), 0);
-		patch_head(STREAM, packet, FIELD_STREAM, &numbers[i / CT_COUNT(packets)], 4);
+		patch_head_u32(STREAM, packet, FIELD_STREAM, numbers[i / CT_COUNT(packets)]);
 		run = repair("t", "good", &reported);
 		assert_int_equal(reported.notes, 1);
 		assert_string_equal(reported.last_message,
@@ -314,14 +317,12 @@ static void a_wrong_stream_number_is_repaired(void **state)
  * not fit. */
 static void a_packet_of_another_stream_goes(void **state)
 {
-	uint64_t sequence = 99;
-	uint32_t number = 7;
 	struct reported reported;
 	struct ct_repair run;
 
 	make(*state);
-	patch_head(STREAM, 4, FIELD_STREAM, &number, 4);
-	patch_head(STREAM, 4, FIELD_SEQUENCE, &sequence, 8);
+	patch_head_u32(STREAM, 4, FIELD_STREAM, 7);
+	patch_head_u64(STREAM, 4, FIELD_SEQUENCE, 99);
 	run = repair("t", "good", &reported);
 	assert_int_equal(run.packets, PACKETS - 1);
 	assert_string_equal(reported.last_message, "this is no packet of the trace");

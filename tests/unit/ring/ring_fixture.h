@@ -7,6 +7,7 @@
 #ifndef CT_RING_FIXTURE_H
 #define CT_RING_FIXTURE_H
 
+#include "own_ring.h"
 #include "../session/session_fixture.h"
 #include "lib/ring/ring.h"
 
@@ -26,7 +27,7 @@ static UNUSED void make_ring(size_t capacity, uint32_t overflow)
 	memset(&thread_buffer, 0, sizeof thread_buffer);
 	memset(&place, 0, sizeof place);
 	memset(&ring, 0, sizeof ring);
-	assert_int_equal(ct_ring_create(&ring, &private, 3, capacity), CTRACE_OK);
+	assert_int_equal(own_ring_create(&ring, &private, 3, capacity), CTRACE_OK);
 	ring.head->overflow = ring.overflow = overflow;
 	ring.head->is_imported = 1; /* the times are the fixture's own */
 }

@@ -86,6 +86,7 @@ static void one_request_a_turn(void **state)
 static void only_a_whole_request_counts_as_talking(void **state)
 {
 	const uint32_t magic = CT_MESSAGE_MAGIC;
+	const uint16_t rest[6] = { 2, 042 };
 	uint64_t opened = connection.complete_ns;
 
 	(void)state;
@@ -93,7 +94,7 @@ static void only_a_whole_request_counts_as_talking(void **state)
 	assert_true(send_all(peer, &magic, sizeof magic));
 	assert_true(turn(POLLIN));
 	assert_true(connection.complete_ns == opened);
-	assert_true(send_all(peer, "\2\0\42\0\0\0\0\0\0\0\0\0", 12));
+	assert_true(send_all(peer, rest, sizeof rest));
 	assert_true(turn(POLLIN));
 	assert_int_equal(served, 1);
 	assert_true(connection.complete_ns > opened);

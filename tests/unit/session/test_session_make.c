@@ -10,7 +10,6 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/user.h>
 
 /* ---- making ---- */
 
@@ -234,7 +233,7 @@ static void little_memory_makes_it_smaller(void **state)
  * its name. */
 static pid_t kill_after_naming(void)
 {
-	bool is_entry = true;
+	bool is_rename = false;
 	int status;
 	pid_t pid = fork();
 
@@ -249,19 +248,21 @@ static pid_t kill_after_naming(void)
 		(void)kill(pid, SIGKILL);
 		return -1;
 	}
+	assert_int_equal(ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD), 0);
 	for (;;) {
-		struct user_regs_struct registers;
+		struct __ptrace_syscall_info call;
 
 		assert_int_equal(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
 		assert_true(WIFSTOPPED(status));
-		assert_int_equal(ptrace(PTRACE_GETREGS, pid, NULL, &registers), 0);
-		if (!is_entry && registers.orig_rax == SYS_renameat2) {
+		assert_true(ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof call, &call) > 0);
+		if (call.op == PTRACE_SYSCALL_INFO_ENTRY) {
+			is_rename = call.entry.nr == SYS_renameat2;
+		} else if (call.op == PTRACE_SYSCALL_INFO_EXIT && is_rename) {
 			assert_int_equal(kill(pid, SIGKILL), 0);
 			assert_int_equal(waitpid(pid, &status, 0), pid);
 			return pid;
 		}
-		is_entry = !is_entry;
 	}
 }
 

@@ -130,7 +130,11 @@ static void fork_behind_the_handlers_back(void)
 	for (uint32_t i = 0; i < 100; i++)
 		(void)emit(i);
 	wait_until_consumer_thread_sleeps();
+#if defined(SYS_fork)
 	pid = (pid_t)syscall(SYS_fork);
+#else
+	pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
 	if (pid == 0) {
 		for (uint32_t i = 100; i < 200; i++)
 			CTRACE(&tracer, CTRACE_INFO, i, CTRACE_U32(i));

@@ -84,7 +84,13 @@ static void look_at_self(void)
 	CHILD_CHECK(self != NULL && ct_thread_self() == self);
 	CHILD_CHECK(self->tid == ct_os_thread_id());
 	CHILD_CHECK(ctrace_thread_buffers_self == self->inlined);
-	CHILD_CHECK(ct_clock_source() != CT_CLOCK_TSC ||
+	/* As a handler leaves it that made the state inside ctrace_begin_call_(). */
+	ctrace_thread_buffers_self =
+		(struct ctrace_thread_buffer *)((uintptr_t)ct_no_thread_buffers | CTRACE_CALLING_);
+	CHILD_CHECK(ct_thread_self() == self && ct_thread_is_calling());
+	ctrace_end_call_();
+	CHILD_CHECK(ctrace_thread_buffers_self == self->inlined);
+	CHILD_CHECK(ct_clock_source() != CT_CLOCK_COUNTER ||
 		    self->common.thread_buffer == &self->inlined[0]);
 	CHILD_CHECK(self->common.ring != NULL && self->side[0].ring == NULL &&
 		    self->flight.ring == NULL);
@@ -216,7 +222,12 @@ static void fork_and_look(void)
 	(void)emit(0);
 	parents = ct_thread_self();
 	CHILD_CHECK(parents->common.thread_buffer->cur != NULL);
-	pid = (pid_t)syscall(SYS_fork); /* no handlers */
+	/* no handlers */
+#if defined(SYS_fork)
+	pid = (pid_t)syscall(SYS_fork);
+#else
+	pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+#endif
 	if (pid == 0) {
 		/* However a child was made, it cannot write where its parent writes. */
 		_exit(parents->tid == 0 && parents->common.thread_buffer == NULL &&
