@@ -15,6 +15,7 @@
 #     make format     puts the sources into the project's format
 #     make fuzz       fuzzes every reader of third-party bytes, FUZZ_SECONDS=60 each
 #     make faults     the battery of faults in its long form (docs/faults.md), then the tests under sanitizers; T=kill picks
+#     make cross      builds for aarch64 and s390x, and runs tests under qemu-user; CROSS=s390x picks one
 #     make clean
 
 BUILD = build
@@ -23,11 +24,12 @@ DESTDIR =
 T =
 FUZZ_SECONDS = 60
 BENCH =
+CROSS = aarch64 s390x
 
-SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz setup-deb setup-rpm setup-packages setup-abi
+SETUPS = setup-build setup-demo setup-test setup-bench setup-peers setup-lint setup-format setup-fuzz setup-deb setup-rpm setup-packages setup-abi setup-cross
 
 .NOTPARALLEL: # Ninja does that
-.PHONY: all build demo outlook test check bench install uninstall deb rpm check-packages abi lint format fuzz faults clean help $(SETUPS)
+.PHONY: all build demo outlook test check bench install uninstall deb rpm check-packages abi lint format fuzz faults cross clean help $(SETUPS)
 
 all: build
 
@@ -85,8 +87,11 @@ fuzz: setup-fuzz
 faults: setup-test
 	@scripts/faults.sh $(BUILD) build-faults '$(T)'
 
+cross: setup-cross
+	@scripts/cross.sh build-cross $(CROSS)
+
 clean:
-	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults build-faults-threads build-deb build-rpm build-packages
+	rm -rf $(BUILD) build-bench build-lint build-fuzz build-faults build-faults-threads build-deb build-rpm build-packages build-cross
 
 help:
 	@sed -n '/^#     make/s/^#     //p' Makefile

@@ -1,7 +1,7 @@
 #!/bin/sh
 # setup.sh GOAL... - makes sure that what a goal needs is installed.
 #
-# Goals: build demo test bench peers lint format fuzz deb rpm packages abi.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
+# Goals: build demo test bench peers lint format fuzz deb rpm packages abi cross.  Nothing happens, quickly, when everything is there.  On Debian and Ubuntu what
 # is missing is installed with apt-get (through sudo when not root); elsewhere it is named and the status is 1.
 #
 # Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -30,6 +30,8 @@ needs_of() {
 		/usr/share/build-essential/list:build-essential' ;;
 	rpm) needs_of build; echo 'rpmbuild:rpm python3:python3' ;;
 	packages) needs_of deb; needs_of rpm; echo 'lintian:lintian debootstrap:debootstrap systemd-nspawn:systemd-container' ;;
+	cross) needs_of test; echo 'aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu s390x-linux-gnu-gcc:gcc-s390x-linux-gnu
+		qemu-s390x-static:qemu-user-static' ;;
 	abi) needs_of build; echo 'abidw:abigail-tools' ;;
 	*) echo "setup.sh: unknown goal $1" >&2; exit 2 ;;
 	esac
