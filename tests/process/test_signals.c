@@ -8,19 +8,32 @@
 #include <sys/time.h>
 
 #define MAIN_EVENTS 300000u
+#define NESTED 3 /* handlers in handlers */
 
 static struct ctrace_tracer tracer = CTRACE_TRACER("handlers");
 static volatile uint64_t from_handler;
 static sigjmp_buf escape;
 static volatile sig_atomic_t may_escape;
+static volatile sig_atomic_t is_armed;
+static volatile sig_atomic_t depth;
 
-static void start_timer(void (*handler)(int), int flags, long microseconds)
+static void set_handler(void (*handler)(int), int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
-	struct itimerval interval = { { 0, microseconds }, { 0, microseconds } };
 
 	REQUIRE(sigaction(SIGALRM, &action, NULL) == 0);
-	REQUIRE(setitimer(ITIMER_REAL, &interval, NULL) == 0);
+}
+
+/* One signal, unless one is on its way.  A timer that repeats overflows the stack where a handler
+ * takes longer than the interval, and lets no round end that does. */
+static void arm_timer(long microseconds)
+{
+	struct itimerval once = { { 0, 0 }, { 0, microseconds } };
+
+	if (is_armed)
+		return;
+	is_armed = 1;
+	REQUIRE(setitimer(ITIMER_REAL, &once, NULL) == 0);
 }
 
 static void stop_timer(void)
@@ -35,10 +48,14 @@ static void trace_in_handler(int number)
 	int kept = errno;
 
 	(void)number;
+	is_armed = 0;
+	if (++depth < NESTED)
+		arm_timer(30);
 	errno = 4711;
 	CTRACE(&tracer, CTRACE_WARN, 2, CTRACE_STR("handler"));
 	REQUIRE(errno == 4711);
 	(void)__atomic_fetch_add(&from_handler, 1, __ATOMIC_RELAXED);
+	depth--;
 	errno = kept;
 }
 
@@ -61,9 +78,11 @@ static void interrupted_main_line(void)
 	/* The first event is traced in main line: registering is not for handlers that interrupted
 	 * malloc. */
 	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
-	start_timer(trace_in_handler, SA_NODEFER, 30);
-	for (uint64_t i = 1; i < MAIN_EVENTS; i++)
+	set_handler(trace_in_handler, SA_NODEFER);
+	for (uint64_t i = 1; i < MAIN_EVENTS; i++) {
+		arm_timer(30);
 		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i), CTRACE_TEXT("0123456789", 10));
+	}
 	stop_timer();
 	note_statistics();
 }
@@ -114,6 +133,7 @@ static void trace_and_jump(int number)
 	(void)number;
 	CTRACE(&tracer, CTRACE_WARN, 2, CTRACE_STR("handler"));
 	(void)__atomic_fetch_add(&from_handler, 1, __ATOMIC_RELAXED);
+	is_armed = 0;
 	if (may_escape)
 		siglongjmp(escape, 1);
 }
@@ -125,8 +145,9 @@ static void jumping_out(void)
 	volatile uint64_t traced = 0;
 
 	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
-	start_timer(trace_and_jump, SA_NODEFER, 50);
+	set_handler(trace_and_jump, SA_NODEFER);
 	for (volatile unsigned round = 0; round < 2000; round++) {
+		arm_timer(50);
 		(void)sigsetjmp(escape, 1);
 		may_escape = 1;
 		for (unsigned i = 0; i < 100; i++)
@@ -163,6 +184,7 @@ static void fork_in_handler(int number)
 	pid_t pid;
 
 	(void)number;
+	is_armed = 0;
 	if (is_child || children >= 100)
 		return;
 	children++;
@@ -177,9 +199,11 @@ static void fork_in_handler(int number)
 static void fork_now_and_then(void)
 {
 	CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(0));
-	start_timer(fork_in_handler, SA_RESTART, 300);
-	for (uint64_t i = 1; i < MAIN_EVENTS && !is_child; i++)
+	set_handler(fork_in_handler, SA_RESTART);
+	for (uint64_t i = 1; i < MAIN_EVENTS && !is_child; i++) {
+		arm_timer(300);
 		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_U64(i), CTRACE_TEXT("0123456789", 10));
+	}
 	if (is_child) {
 		CTRACE(&tracer, CTRACE_INFO, 3, CTRACE_STR("child goes on"));
 		exit(0);
