@@ -115,7 +115,9 @@ static void decode(const struct ct_copybook *copybook, const uint8_t *bytes, siz
 	struct ct_field_visitor visitor = { begin_group, end_group, begin_table,
 					    end_table,   value,     &walk };
 	size_t left_over = SIZE_MAX;
-	bool is_good = ct_copybook_decode(copybook, bytes, size, &visitor, &left_over);
+	bool is_good = ct_copybook_decode(copybook,
+					  (struct ct_record_bytes){ bytes, size, (size & 1) != 0 },
+					  &visitor, &left_over);
 
 	must(walk.groups == 0 && walk.tables == 0 && left_over <= size);
 	must(!is_good || (!walk.has_bad && left_over == 0));

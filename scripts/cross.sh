@@ -94,31 +94,35 @@ there() { # MACHINE COMMAND...
 }
 
 # Writes a trace and what its readers print there, in the current directory.
-write_trace() { # BUILD
+write_trace() { # BUILD CATALOGUE
 	printf '%s\n' 'mftrace.level = debug' 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = items.ctb' >items.cfg
 	MFTRACE_CONFIG=$PWD/items.cfg CTRACE_RUN_DIR=$PWD/run "$1/tests/items_subject"
 	rm -rf items.cfg run
+	export CTRACE_CATALOG=$2
 	"$1/ctrace" show items.ctb >show.txt
 	"$1/ctrace" show --json items.ctb >show.json
+	"$1/ctrace" show --filter 'data.record.NR-COUNT == -123456 && data.record.NR-RATIO < 0' items.ctb >filter.txt
 	"$1/ctrace" stats items.ctb >stats.txt
 	"$1/ctrace" ipcs 'CTRACE COMP(MACHINE.ITEMS) FULL' items.ctb >ipcs.txt 2>&1
 	babeltrace2 items.ctb >babeltrace.txt
 }
 
 # Compares them with what another build prints.
-read_trace() { # BUILD
+read_trace() { # BUILD CATALOGUE
+	export CTRACE_CATALOG=$2
 	diff show.txt <("$1/ctrace" show items.ctb) && diff show.json <("$1/ctrace" show --json items.ctb) &&
+		diff filter.txt <("$1/ctrace" show --filter 'data.record.NR-COUNT == -123456 && data.record.NR-RATIO < 0' items.ctb) &&
 		diff stats.txt <("$1/ctrace" stats items.ctb) && diff babeltrace.txt <(babeltrace2 items.ctb) &&
 		diff ipcs.txt <("$1/ctrace" ipcs 'CTRACE COMP(MACHINE.ITEMS) FULL' items.ctb 2>&1)
 }
 
 exchange() { # MACHINE
-	local top=$directory/$1 status=0
+	local top=$directory/$1 status=0 catalogue=$source/tests/golden/machines/items.yaml
 	export TZ=UTC LC_ALL=C.UTF-8
 	rm -rf "$top/written" "$top/own"
 	mkdir -p "$top/written" "$top/own"
-	(cd "$top/written" && there "$1" bash -euc "$(declare -f write_trace); write_trace \"\$1\"" bash "$top/build") && (cd "$top/written" && read_trace "$host") || status=1
-	(cd "$top/own" && write_trace "$host" && there "$1" bash -uc "$(declare -f read_trace); read_trace \"\$1\"" bash "$top/build") || status=1
+	(cd "$top/written" && there "$1" bash -euc "$(declare -f write_trace); write_trace \"\$@\"" bash "$top/build" "$catalogue") && (cd "$top/written" && read_trace "$host" "$catalogue") || status=1
+	(cd "$top/own" && write_trace "$host" "$catalogue" && there "$1" bash -uc "$(declare -f read_trace); read_trace \"\$@\"" bash "$top/build" "$catalogue") || status=1
 	[ "$status" != 0 ] || echo "$1: each side reads the trace of the other one as that does"
 	if [ "${CROSS_ACCEPT:-}" = 1 ] && [ "$status" = 0 ]; then
 		rm -rf "tests/golden/machines/$1"

@@ -152,6 +152,7 @@ static void output_fill(struct otlp_output *output, const struct ctrace_emitter_
 		.format = "",
 		.pid = context->pid,
 		.asid = context->asid,
+		.is_big = CTRACE_IS_BIG_,
 	};
 	output->process = (struct ct_otlp_process){ .source = &output->source,
 						    .command_line = context->command_line,

@@ -262,7 +262,7 @@ static void add_status(struct ct_otlp_map *map, struct ct_otlp_pool *pool, ct_ot
 	status->code = OPENTELEMETRY__PROTO__TRACE__V1__STATUS__STATUS_CODE__STATUS_CODE_ERROR;
 	ct_buf_clear(&map->scratch);
 	ct_value_add(&map->scratch, &plain, &event->traced.items[role - 1],
-		     ct_read_event_argument(event, role - 1));
+		     ct_read_event_argument(event, role - 1), event->source_process->is_big);
 	status->message = ct_otlp_pool_text(pool, map->scratch.data, map->scratch.size);
 	if (status->message != NULL)
 		span->status = status;
@@ -361,7 +361,7 @@ static void add_body(struct ct_otlp_map *map, struct ct_otlp_pool *pool, ct_otlp
 		ct_buf_add_char(text, ' ');
 		if (name != NULL)
 			ct_buf_add_format(text, "%s=", name);
-		ct_value_add(text, &format, &item, argument);
+		ct_value_add(text, &format, &item, argument, event->source_process->is_big);
 	}
 	body_cut(text);
 	ct_otlp_set_text(pool, body, text->data, text->size);

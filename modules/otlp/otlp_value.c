@@ -286,7 +286,8 @@ static void record_end_table(const struct ct_record_field *field, void *user)
 }
 
 static void set_record(struct ct_otlp_pool *pool, ct_otlp_any *any,
-		       const struct ctrace_event_item *item, const struct ct_copybook *copybook)
+		       const struct ctrace_event_item *item, const struct ct_copybook *copybook,
+		       bool is_big)
 {
 	struct record record = { .pool = pool, .root = any };
 	const struct ct_field_visitor visitor = {
@@ -298,7 +299,9 @@ static void set_record(struct ct_otlp_pool *pool, ct_otlp_any *any,
 		.user = &record,
 	};
 
-	(void)ct_copybook_decode(copybook, item->data, item->size, &visitor, NULL);
+	(void)ct_copybook_decode(copybook,
+				 (struct ct_record_bytes){ item->data, item->size, is_big },
+				 &visitor, NULL);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -349,14 +352,14 @@ static void set_printed(struct ct_otlp_pool *pool, ct_otlp_any *any,
 	static const struct ct_line_format plain = { .format = "", .delimiter = "" };
 
 	ct_buf_clear(scratch);
-	ct_value_add(scratch, &plain, item, argument);
+	ct_value_add(scratch, &plain, item, argument, false);
 	ct_otlp_set_text(pool, any, scratch->data, scratch->size);
 	pool->failed |= scratch->failed;
 }
 
 static void set_item(struct ct_otlp_pool *pool, ct_otlp_any *any,
 		     const struct ctrace_event_item *item, const struct ct_argument *argument,
-		     enum ct_encoding encoding, struct ct_buf *scratch)
+		     enum ct_encoding encoding, bool is_big, struct ct_buf *scratch)
 {
 	enum ct_print print = argument != NULL ? argument->print : CT_PRINT_DEFAULT;
 	bool is_plain = print == CT_PRINT_DEFAULT || print == CT_PRINT_RECORD;
@@ -365,7 +368,7 @@ static void set_item(struct ct_otlp_pool *pool, ct_otlp_any *any,
 	if (argument != NULL && argument->encoding != CT_ENCODING_ASCII)
 		encoding = argument->encoding;
 	if (argument != NULL && ct_value_is_record(item, argument)) {
-		set_record(pool, any, item, argument->copybook);
+		set_record(pool, any, item, argument->copybook, is_big);
 		return;
 	}
 	switch (item->type) {
@@ -417,5 +420,6 @@ void ct_otlp_add_item(struct ct_otlp_pool *pool, struct ct_otlp_list *attributes
 	any = add_under(pool, attributes, ct_otlp_pool_text(pool, name, strlen(name)));
 	if (any != NULL)
 		set_item(pool, any, &event->traced.items[index],
-			 ct_read_event_argument(event, index), encoding, scratch);
+			 ct_read_event_argument(event, index), encoding,
+			 event->source_process->is_big, scratch);
 }

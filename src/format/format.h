@@ -312,6 +312,9 @@ struct ct_trace_info {
 	uint32_t pid;
 	uint32_t asid;
 	uint64_t start_ns; /* identifies, with pid, the process of the trace */
+	/* The machine of the process is big-endian.  Bytes that ctrace did not store as numbers,
+	 * such as COBOL records, have that order. */
+	bool is_big;
 	/* The meaning of its ticks, for viewers: ticks a second, and the time of tick 0 since 1970.
 	 * Our readers use the packets' heads instead. */
 	uint64_t frequency; /* 0: ticks are nanoseconds since 1970 */

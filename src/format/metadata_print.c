@@ -67,7 +67,8 @@ static const char template[] =
 	"\tstart_ns = $start;\n"
 	"\tjobname = $jobname;\n"
 	"\tasid = $asid;\n"
-	"$format" /* the whole line; it may be missing */
+	"$order" /* the whole line; it may be missing, and so may the next one */
+	"$format"
 	"};\n"
 	"\n"
 	"clock {\n"
@@ -209,6 +210,9 @@ static void add_uuid(struct ct_buf *out, const uint8_t uuid[16])
 	ct_buf_add_char(out, '"');
 }
 
+/* Without the line the machine is little-endian, as all were once. */
+static const char order_line[] = "\tnative_byte_order = \"be\";\n";
+
 static void add_format(struct ct_buf *out, const char *format)
 {
 	if (format[0] == '\0')
@@ -255,6 +259,8 @@ static void add_value(struct ct_buf *out, const char *name, size_t size,
 		add_string(out, info->program, sizeof info->program);
 	else if (ct_name_is(name, size, "$jobname"))
 		add_string(out, info->jobname, sizeof info->jobname);
+	else if (ct_name_is(name, size, "$order"))
+		ct_buf_add_text(out, info->is_big ? order_line : "");
 	else if (ct_name_is(name, size, "$format"))
 		add_format(out, info->format);
 	else if (ct_name_is(name, size, "$clock"))
@@ -392,6 +398,12 @@ static const char *read_u32(const char *at, uint32_t *out_number)
 	return at;
 }
 
+static const char *read_order(const char *at, struct ct_trace_info *info)
+{
+	info->is_big = strncmp(at, order_line, sizeof order_line - 1) == 0;
+	return at + (info->is_big ? sizeof order_line - 1 : 0);
+}
+
 /* Skips the line that exists only when the trace has a format. */
 static const char *skip_format(const char *at)
 {
@@ -432,6 +444,8 @@ static const char *read_value(const char *at, const char *end, const char *name,
 		at = *at == '"' ? ct_uuid_parse(at + 1, info->uuid) : NULL;
 		return at != NULL && *at == '"' ? at + 1 : NULL;
 	}
+	if (ct_name_is(name, size, "$order"))
+		return read_order(at, info);
 	if (ct_name_is(name, size, "$format"))
 		return skip_format(at);
 	if (ct_name_is(name, size, "$clock"))

@@ -47,7 +47,7 @@ bool ct_span_name_add(struct ct_buf *out, const struct ct_read_event *event);
 void ct_json_add(struct ct_buf *out, const struct ct_read_event *event);
 void ct_json_add_line(struct ct_buf *out, const struct ct_read_event *event);
 /* Adds a COBOL record as an object: {"CUST-ID":12,...}. */
-void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes,
-			size_t size);
+void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook,
+			struct ct_record_bytes bytes);
 
 #endif

@@ -256,8 +256,8 @@ static void record_value(const struct ct_record_field *field, void *user)
 	ct_buf_add_char(record->out, ']');
 }
 
-void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, const void *bytes,
-			size_t size)
+void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook,
+			struct ct_record_bytes bytes)
 {
 	struct record record = { .out = out };
 	struct ct_field_visitor visitor = {
@@ -269,7 +269,7 @@ void ct_json_add_record(struct ct_buf *out, const struct ct_copybook *copybook, 
 		.user = &record,
 	};
 
-	(void)ct_copybook_decode(copybook, bytes, size, &visitor, NULL);
+	(void)ct_copybook_decode(copybook, bytes, &visitor, NULL);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -326,21 +326,22 @@ static void add_typed(struct ct_buf *out, const struct ctrace_event_item *item)
 
 /* What the catalogue makes of the value, as text; nothing when that is the value itself. */
 static void add_meaning(struct ct_buf *out, const struct ctrace_event_item *item,
-			const struct ct_argument *argument)
+			const struct ct_argument *argument, bool is_big)
 {
 	static const struct ct_line_format plain = { .delimiter = "", .hex_block_size = 0 };
 	struct ct_buf text;
 
 	if (ct_value_is_record(item, argument)) {
 		ADD(out, ",\"record\":");
-		ct_json_add_record(out, argument->copybook, item->data, item->size);
+		ct_json_add_record(out, argument->copybook,
+				   (struct ct_record_bytes){ item->data, item->size, is_big });
 		return;
 	}
 	if (argument->print == CT_PRINT_RECORD ||
 	    (argument->print == CT_PRINT_DEFAULT && argument->encoding == CT_ENCODING_ASCII))
 		return;
 	ct_buf_init(&text);
-	ct_value_add(&text, &plain, item, argument);
+	ct_value_add(&text, &plain, item, argument, is_big);
 	ADD(out, ",\"text\":");
 	(void)add_string(out, text.data, text.size);
 	ct_buf_fini_into(&text, out);
@@ -361,7 +362,8 @@ static void add_item(struct ct_buf *out, const struct ct_read_event *event, uint
 		(void)add_string(out, name, strlen(name));
 	}
 	if (is_described)
-		add_meaning(out, &event->traced.items[index], ct_read_event_argument(event, index));
+		add_meaning(out, &event->traced.items[index], ct_read_event_argument(event, index),
+			    event->source_process->is_big);
 	ADD(out, "}");
 }
 

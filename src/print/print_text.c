@@ -122,7 +122,7 @@ static inline void add_data(const struct ct_text_printer *printer, struct ct_buf
 	for (uint32_t i = 0; i < event->traced.item_count; i++) {
 		ct_buf_add_short(out, line->format.delimiter, line->delimiter_size);
 		ct_value_add(out, &line->format, &event->traced.items[i],
-			     ct_read_event_argument(event, i));
+			     ct_read_event_argument(event, i), event->source_process->is_big);
 	}
 }
 
@@ -151,7 +151,8 @@ static void add_named_data(const struct ct_text_printer *printer, struct ct_buf 
 		if (argument == NULL)
 			ct_line_add_item(out, &line->format, &event->traced.items[i]);
 		else
-			ct_value_add(out, &line->format, &event->traced.items[i], argument);
+			ct_value_add(out, &line->format, &event->traced.items[i], argument,
+				     event->source_process->is_big);
 	}
 }
 
@@ -160,7 +161,8 @@ static void add_records(struct ct_buf *out, const struct ct_read_event *event)
 	for (uint32_t i = 0; i < event->traced.item_count; i++)
 		if (ct_value_is_record(&event->traced.items[i], ct_read_event_argument(event, i)))
 			ct_value_add_record(out, &event->traced.items[i],
-					    ct_read_event_argument(event, i), RECORD_INDENT);
+					    ct_read_event_argument(event, i),
+					    event->source_process->is_big, RECORD_INDENT);
 }
 
 /* -----------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ bool ct_item_name_add(struct ct_buf *out, const struct ct_read_event *event, uin
 	    (argument == NULL || argument->print == CT_PRINT_DEFAULT))
 		ct_buf_add(out, item->data, item->size);
 	else
-		ct_value_add(out, &format, item, argument);
+		ct_value_add(out, &format, item, argument, event->source_process->is_big);
 	if (!out->failed)
 		name_trim(out, start);
 	return out->size > start;

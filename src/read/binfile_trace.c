@@ -98,6 +98,7 @@ static enum ctrace_status find_source_process(struct ct_binfile_trace *trace,
 		.pid = info->pid,
 		.asid = info->asid,
 		.started_ns = info->start_ns,
+		.is_big = info->is_big,
 	};
 
 	trace->source_process = ct_sources_source_process(sources, &key);

@@ -147,6 +147,7 @@ static struct source_process *source_process_create(const struct ct_process_key 
 		.pid = key->pid,
 		.asid = key->asid,
 		.is_third_party = key->is_third_party,
+		.is_big = key->is_big,
 	};
 	return source_process;
 }

@@ -102,6 +102,7 @@ struct ct_process_key {
 	uint32_t pid, asid;
 	uint64_t started_ns; /* 0: unknown */
 	bool is_third_party;
+	bool is_big;
 };
 /* NULL without memory */
 const struct ct_source_process *ct_sources_source_process(struct ct_sources *sources,

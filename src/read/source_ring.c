@@ -74,6 +74,7 @@ static const struct ct_source_process *add_source_process(struct ct_sources *sou
 		.pid = head->pid,
 		.asid = head->asid,
 		.started_ns = head->start_ns,
+		.is_big = CTRACE_IS_BIG_,
 	};
 
 	return ct_sources_source_process(sources, &key);

@@ -142,6 +142,7 @@ static const struct ct_source_process *source_process_make(const struct ct_third
 		.asid = (uint32_t)ct_tsdl_env_number(tsdl, "asid", 0),
 		.started_ns = is_own ? (uint64_t)ct_tsdl_env_number(tsdl, "start_ns", 0) : 0,
 		.is_third_party = true,
+		.is_big = tsdl->is_big,
 	};
 
 	return ct_sources_source_process(sources, &key);

@@ -166,6 +166,7 @@ static const struct ct_read_event *event_event(struct tail *tail, const struct c
 		.jobname = who->jobname,
 		.pid = who->pid,
 		.asid = who->asid,
+		.is_big = CTRACE_IS_BIG_,
 	};
 	return ct_reader_take(tail->reading.reader, traced, NULL, &tail->source_process);
 }

@@ -52,6 +52,7 @@ static void link_note_process(struct ct_link *link)
 	info->pid = head->pid;
 	info->asid = head->asid;
 	info->start_ns = head->start_ns;
+	info->is_big = CTRACE_IS_BIG_;
 	copy_text(info->host, head->host, sizeof info->host);
 	copy_text(info->program, head->program, sizeof info->program);
 	copy_text(info->system, head->system, sizeof info->system);

@@ -9,12 +9,15 @@ source "$CTRACE_SOURCE/tests/tap.sh"
 same() { # FILE COMMAND...
 	diff "$1" <("${@:2}" 2>&1)
 }
+export CTRACE_CATALOG=$CTRACE_SOURCE/tests/golden/machines/items.yaml
 for machine in "$CTRACE_SOURCE"/tests/golden/machines/*/; do
 	name=$(basename "$machine")
 	cp -r "$machine" "$name"
 	cd "$name" || exit 1
 	check "$name: show" same show.txt ctrace show items.ctb
 	check "$name: show in JSON" same show.json ctrace show --json items.ctb
+	check "$name: a native number of a record in a filter" same filter.txt \
+		ctrace show --filter 'data.record.NR-COUNT == -123456 && data.record.NR-RATIO < 0' items.ctb
 	check "$name: stats" same stats.txt ctrace stats items.ctb
 	check "$name: ipcs" same ipcs.txt ctrace ipcs 'CTRACE COMP(MACHINE.ITEMS) FULL' items.ctb
 	check "$name: babeltrace2" same babeltrace.txt babeltrace2 items.ctb

@@ -1,7 +1,7 @@
 /*
  * items_subject.c - traces an event of each kind of item, for tests that compare what machines of
  * different byte order read: integers by value and by address in every size, addresses, texts,
- * bytes, and an event of more items than a class holds.
+ * bytes, a COBOL record, and an event of more items than a class holds.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -52,6 +52,30 @@ static void trace_native(void)
 			abort();
 }
 
+/* As a COBOL program of this machine fills NATIVE-RECORD of tests/golden/machines/native.cpy. */
+static void trace_record(void)
+{
+	struct {
+		char name[8];
+		int32_t count;
+		uint16_t code;
+		unsigned char rate[2];
+		float ratio;
+		double total;
+		uint64_t at;
+		unsigned char packed[3];
+	} __attribute__((packed)) record = { .name = "MACHINE ",
+					     .count = -123456,
+					     .code = 258,
+					     .rate = { 0x12, 0x34 },
+					     .ratio = -0.1f,
+					     .total = 2.5e-7,
+					     .at = UINT64_C(0x1122334455667788),
+					     .packed = { 0x12, 0x34, 0x5D } };
+
+	CTRACE(&tracer, CTRACE_INFO, 8, CTRACE_BIN(&record, sizeof record));
+}
+
 /* The generic class. */
 static void trace_many(void)
 {
@@ -86,6 +110,7 @@ int main(void)
 		       CTRACE_STR("text"), CTRACE_BIN("\1\2\3\4\5", 5), CTRACE_XU("\1\2\3", 3),
 		       CTRACE_XI("\377\376", 2));
 	trace_native();
+	trace_record();
 	trace_many();
 	return ctrace_flush(60000) == CTRACE_OK ? 0 : 1;
 }

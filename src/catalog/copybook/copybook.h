@@ -32,7 +32,7 @@ struct ct_copybook_options {
 	const char *record; /* name of the level 01 (or 77) to decode; NULL: the first */
 	/* The encoding of DISPLAY data and overpunched signs (0-9 and p-y in ASCII, also { A-I and
 	 * } J-R; zones in EBCDIC).  EBCDIC implies the byte order of a mainframe: COMP-5, INDEX and
-	 * POINTER are big-endian.  Only floats (COMP-1, COMP-2) are those of this machine. */
+	 * POINTER are big-endian. */
 	enum ct_encoding encoding;
 	enum ct_dialect dialect;
 	/* The fields behind a table with DEPENDING ON follow its last occurrence, not its greatest
@@ -88,8 +88,9 @@ struct ct_record_field {
 	const void *bytes;
 	const char *const *conditions; /* 88 names that hold */
 	uint32_t condition_count;
-	const struct ct_copybook *copybook; /* these two for ct_field_json_number() */
+	const struct ct_copybook *copybook; /* these three for ct_field_json_number() */
 	const struct ct_item *item;
+	bool is_big;
 };
 /* Calls for a group: begin, its fields, end.  For a table (OCCURS): begin_table, each occurrence (a
  * value or a group), end_table.  A field is borrowed for the call.  A short record shows the
@@ -103,9 +104,16 @@ struct ct_field_visitor {
 	void (*value)(const struct ct_record_field *field, void *user);
 	void *user;
 };
+/* A record's bytes.  is_big: native numbers (COMP-5, COMP-1, COMP-2, INDEX, POINTER) begin with
+ * their most significant byte, as on the machine that filled the record. */
+struct ct_record_bytes {
+	const void *at;
+	size_t size;
+	bool is_big;
+};
 /* Returns false when something was bad or left out, or bytes are left over (out_left_over, may be
  * NULL). */
-bool ct_copybook_decode(const struct ct_copybook *copybook, const void *bytes, size_t size,
+bool ct_copybook_decode(const struct ct_copybook *copybook, struct ct_record_bytes bytes,
 			const struct ct_field_visitor *visitor, size_t *out_left_over);
 
 /* Prints a number as JSON: -123.45, 7, 0.5.  Returns its size, or 0 when JSON has no such number

@@ -242,16 +242,18 @@ static int bytes_compare(const uint8_t *bytes, size_t size, const struct ct_lite
 }
 
 static bool range_contains(const struct ct_copybook *copybook, const struct ct_item *item,
-			   const struct ct_range *range, const uint8_t *bytes, size_t size,
+			   const struct ct_range *range, struct ct_record_bytes bytes,
 			   const struct ct_digits *number)
 {
 	uint8_t blank = ct_encoding_is_ebcdic(copybook->encoding) ? 0x40 : ' ';
 
 	if (range->is_number) {
 		if (item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE) {
-			double value = size < item->size ? 0 : ct_float_value(item, bytes);
+			double value = bytes.size < item->size
+					       ? 0
+					       : ct_float_value(item, bytes.at, bytes.is_big);
 
-			return size >= item->size && value >= range->low_double &&
+			return bytes.size >= item->size && value >= range->low_double &&
 			       value <= range->high_double;
 		}
 		if (number == NULL)
@@ -259,17 +261,17 @@ static bool range_contains(const struct ct_copybook *copybook, const struct ct_i
 		return ct_digits_value(number) >= range->low_number &&
 		       ct_digits_value(number) <= range->high_number;
 	}
-	return bytes_compare(bytes, size, &range->low, blank) >= 0 &&
-	       bytes_compare(bytes, size, &range->high, blank) <= 0;
+	return bytes_compare(bytes.at, bytes.size, &range->low, blank) >= 0 &&
+	       bytes_compare(bytes.at, bytes.size, &range->high, blank) <= 0;
 }
 
 bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item,
-			const struct ct_condition *condition, const uint8_t *bytes, size_t size,
+			const struct ct_condition *condition, struct ct_record_bytes bytes,
 			const struct ct_digits *number)
 {
 	for (uint32_t i = 0; i < condition->range_count; i++)
 		if (range_contains(copybook, item, &copybook->ranges[condition->first_range + i],
-				   bytes, size, number))
+				   bytes, number))
 			return true;
 	return false;
 }

@@ -29,6 +29,7 @@ struct state {
 	const struct ct_field_visitor *visitor;
 	const uint8_t *bytes;
 	uint64_t size;
+	bool is_big;
 	uint32_t shown;
 	uint64_t compared; /* bytes compared for conditions */
 	/* the current field is incomplete, so the fields behind it are missing */
@@ -98,7 +99,8 @@ static struct ct_record_field field_make(const struct state *state, const struct
 					 .bytes = state->bytes +
 						  (at < state->size ? at : state->size),
 					 .copybook = state->copybook,
-					 .item = item };
+					 .item = item,
+					 .is_big = state->is_big };
 }
 
 /* Finds the conditions that hold.  Bounded by COMPARED_LIMIT per record: a large group with
@@ -107,18 +109,22 @@ static void field_find_conditions(struct state *state, const struct ct_item *ite
 				  struct ct_record_field *field, const struct ct_digits *number)
 {
 	const struct ct_copybook *copybook = state->copybook;
-	uint64_t size = record_bytes_left(state, field->offset, field->size);
+	struct ct_record_bytes bytes = {
+		.at = field->bytes,
+		.size = record_bytes_left(state, field->offset, field->size),
+		.is_big = state->is_big,
+	};
 
 	for (uint32_t i = 0; i < item->condition_count; i++) {
 		const struct ct_condition *condition =
 			&copybook->conditions[item->first_condition + i];
 
-		state->compared += (size + 16) * condition->range_count;
+		state->compared += (bytes.size + 16) * condition->range_count;
 		if (state->compared > COMPARED_LIMIT) {
 			state->is_full = true;
 			break;
 		}
-		if (ct_condition_holds(copybook, item, condition, field->bytes, size, number))
+		if (ct_condition_holds(copybook, item, condition, bytes, number))
 			state->decoding->conditions[field->condition_count++] = condition->name;
 	}
 	field->conditions = state->decoding->conditions;
@@ -173,7 +179,7 @@ static void field_show_text(struct state *state, struct ct_record_field *field)
 static void field_show_pointer(struct state *state, const struct ct_item *item,
 			       struct ct_record_field *field)
 {
-	uint64_t value = ct_pointer_value(state->copybook, item, field->bytes);
+	uint64_t value = ct_pointer_value(state->copybook, item, field->bytes, state->is_big);
 
 	field->kind = CT_RECORD_POINTER;
 	state->number[0] = '0';
@@ -190,7 +196,7 @@ static bool field_show_value(struct state *state, const struct ct_item *item,
 {
 	if (ct_item_is_number(item)) {
 		field->kind = CT_RECORD_NUMBER;
-		if (!ct_digits_decode(state->copybook, item, field->bytes, number)) {
+		if (!ct_digits_decode(state->copybook, item, field->bytes, state->is_big, number)) {
 			field_show_hex(state, field);
 			return false;
 		}
@@ -201,7 +207,7 @@ static bool field_show_value(struct state *state, const struct ct_item *item,
 	if (item->usage == CT_USAGE_FLOAT || item->usage == CT_USAGE_DOUBLE) {
 		field->kind = CT_RECORD_NUMBER;
 		field->text = state->number;
-		field->text_size = ct_float_print(item, field->bytes, state->number);
+		field->text_size = ct_float_print(item, field->bytes, state->is_big, state->number);
 	} else if (item->usage == CT_USAGE_POINTER) {
 		field_show_pointer(state, item, field);
 	} else {
@@ -374,21 +380,22 @@ static shrunk item_decode(struct state *state, uint32_t index, uint64_t at)
 	return item_decode_once(state, index, at, 0);
 }
 
-bool ct_copybook_decode(const struct ct_copybook *copybook, const void *bytes, size_t size,
+bool ct_copybook_decode(const struct ct_copybook *copybook, struct ct_record_bytes bytes,
 			const struct ct_field_visitor *visitor, size_t *out_left_over)
 {
 	struct state state = { .copybook = copybook,
 			       .decoding = copybook->decoding,
 			       .visitor = visitor,
-			       .bytes = bytes,
-			       .size = size };
+			       .bytes = bytes.at,
+			       .size = bytes.size,
+			       .is_big = bytes.is_big };
 	uint64_t used = ct_copybook_size(copybook);
 	size_t left_over;
 
 	for (uint32_t i = 0; i < copybook->slot_count; i++)
 		state.decoding->counters[i] = UNKNOWN;
 	used -= item_decode(&state, copybook->record, 0);
-	left_over = size > used ? (size_t)(size - used) : 0;
+	left_over = bytes.size > used ? (size_t)(bytes.size - used) : 0;
 	if (out_left_over != NULL)
 		*out_left_over = left_over;
 	return !state.is_bad && !state.is_full && left_over == 0;
@@ -403,10 +410,10 @@ size_t ct_field_json_number(const struct ct_record_field *field, char out[CT_JSO
 	if (field->kind != CT_RECORD_NUMBER || field->is_bad)
 		return 0;
 	if (ct_item_is_number(item))
-		return ct_digits_decode(field->copybook, item, field->bytes, &digits)
+		return ct_digits_decode(field->copybook, item, field->bytes, field->is_big, &digits)
 			       ? ct_digits_print_json(item, &digits, out)
 			       : 0;
-	value = ct_float_value(item, field->bytes);
+	value = ct_float_value(item, field->bytes, field->is_big);
 	/* neither infinite nor no number */
-	return value - value == 0 ? ct_float_print(item, field->bytes, out) : 0;
+	return value - value == 0 ? ct_float_print(item, field->bytes, field->is_big, out) : 0;
 }

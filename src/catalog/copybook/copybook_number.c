@@ -50,17 +50,17 @@ static uint64_t bytes_load(const uint8_t *bytes, unsigned size, bool is_big)
 	return value;
 }
 
-static bool item_is_big(const struct ct_copybook *copybook, const struct ct_item *item)
+static bool item_is_big(const struct ct_copybook *copybook, const struct ct_item *item, bool is_big)
 {
-	return item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X ||
+	return is_big || item->usage == CT_USAGE_BINARY || item->usage == CT_USAGE_COMP_X ||
 	       ct_encoding_is_ebcdic(copybook->encoding);
 }
 
 static bool digits_decode_binary(const struct ct_copybook *copybook, const struct ct_item *item,
-				 const uint8_t *bytes, struct ct_digits *out)
+				 const uint8_t *bytes, bool is_big, struct ct_digits *out)
 {
 	unsigned size = item->size < 8 ? item->size : 8;
-	uint64_t value = bytes_load(bytes, size, item_is_big(copybook, item));
+	uint64_t value = bytes_load(bytes, size, item_is_big(copybook, item, is_big));
 	char digits[20];
 	size_t at = sizeof digits;
 
@@ -169,7 +169,7 @@ static bool digits_decode_zoned(const struct ct_copybook *copybook, const struct
 }
 
 bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item,
-		      const uint8_t *bytes, struct ct_digits *out)
+		      const uint8_t *bytes, bool is_big, struct ct_digits *out)
 {
 	switch (item->usage) {
 	case CT_USAGE_NONE:
@@ -179,7 +179,7 @@ bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *
 	case CT_USAGE_PACKED_UNSIGNED:
 		return digits_decode_packed(item, bytes, out);
 	default:
-		return digits_decode_binary(copybook, item, bytes, out);
+		return digits_decode_binary(copybook, item, bytes, is_big, out);
 	}
 }
 
@@ -277,23 +277,26 @@ __int128 ct_digits_value(const struct ct_digits *digits)
 
 /* ---- floats and pointers */
 
-double ct_float_value(const struct ct_item *item, const uint8_t *bytes)
+double ct_float_value(const struct ct_item *item, const uint8_t *bytes, bool is_big)
 {
+	uint32_t single_bits = (uint32_t)bytes_load(bytes, sizeof single_bits, is_big);
+	uint64_t both_bits;
 	float single;
 	double both;
 
 	if (item->usage == CT_USAGE_FLOAT) {
-		memcpy(&single, bytes, sizeof single);
+		memcpy(&single, &single_bits, sizeof single);
 		return (double)single;
 	}
-	memcpy(&both, bytes, sizeof both);
+	both_bits = bytes_load(bytes, sizeof both_bits, is_big);
+	memcpy(&both, &both_bits, sizeof both);
 	return both;
 }
 
-size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *out)
+size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, bool is_big, char *out)
 {
 	int size = snprintf(out, CT_NUMBER_TEXT, "%.*G", item->usage == CT_USAGE_FLOAT ? 8 : 16,
-			    ct_float_value(item, bytes));
+			    ct_float_value(item, bytes, is_big));
 	char *comma = memchr(out, ',', (size_t)size); /* the decimal point of the locale */
 	char *exponent = memchr(out, 'E', (size_t)size);
 
@@ -307,7 +310,8 @@ size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *ou
 }
 
 uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item,
-			  const uint8_t *bytes)
+			  const uint8_t *bytes, bool is_big)
 {
-	return bytes_load(bytes, item->size < 8 ? item->size : 8, item_is_big(copybook, item));
+	return bytes_load(bytes, item->size < 8 ? item->size : 8,
+			  item_is_big(copybook, item, is_big));
 }

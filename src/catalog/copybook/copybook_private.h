@@ -288,15 +288,15 @@ struct ct_digits {
 bool ct_item_is_number(const struct ct_item *item); /* with digits: not a float */
 /* Returns false when the item->size bytes are no such number. */
 bool ct_digits_decode(const struct ct_copybook *copybook, const struct ct_item *item,
-		      const uint8_t *bytes, struct ct_digits *out);
+		      const uint8_t *bytes, bool is_big, struct ct_digits *out);
 /* as DISPLAY does */
 size_t ct_digits_print(const struct ct_item *item, const struct ct_digits *digits, char *out);
 size_t ct_digits_print_json(const struct ct_item *item, const struct ct_digits *digits, char *out);
 __int128 ct_digits_value(const struct ct_digits *digits); /* without its scale */
-double ct_float_value(const struct ct_item *item, const uint8_t *bytes);
-size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, char *out);
+double ct_float_value(const struct ct_item *item, const uint8_t *bytes, bool is_big);
+size_t ct_float_print(const struct ct_item *item, const uint8_t *bytes, bool is_big, char *out);
 uint64_t ct_pointer_value(const struct ct_copybook *copybook, const struct ct_item *item,
-			  const uint8_t *bytes);
+			  const uint8_t *bytes, bool is_big);
 
 /* ---- copybook_condition.c */
 /* Reads up to behind the period, for the last item in the tree. */
@@ -306,7 +306,7 @@ enum ctrace_status ct_condition_prepare(struct ct_scan *scan, struct ct_copybook
 					struct ct_item *item) CT_MUST_USE;
 /* number: the bytes as a number, or NULL if they are none. */
 bool ct_condition_holds(const struct ct_copybook *copybook, const struct ct_item *item,
-			const struct ct_condition *condition, const uint8_t *bytes, size_t size,
+			const struct ct_condition *condition, struct ct_record_bytes bytes,
 			const struct ct_digits *number);
 
 /* ---- copybook_decode.c */

@@ -50,7 +50,8 @@ void ct_bin_info_fill(struct ct_trace_info *info, const struct ctrace_emitter_co
 
 	*info = (struct ct_trace_info){ .pid = context->pid,
 					.asid = context->asid,
-					.start_ns = context->start_ns };
+					.start_ns = context->start_ns,
+					.is_big = CTRACE_IS_BIG_ };
 	copy_text(info->host, sizeof info->host, context->host);
 	copy_text(info->program, sizeof info->program, context->program);
 	copy_text(info->system, sizeof info->system, context->system);

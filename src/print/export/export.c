@@ -241,6 +241,6 @@ bool ct_export_add_value(struct ct_buf *out, const struct ct_read_event *event, 
 	    (argument == NULL || argument->print == CT_PRINT_DEFAULT))
 		ct_buf_add(out, item->data, item->size);
 	else
-		ct_value_add(out, &format, item, argument);
+		ct_value_add(out, &format, item, argument, event->source_process->is_big);
 	return false;
 }

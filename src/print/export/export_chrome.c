@@ -154,8 +154,11 @@ static void add_args(struct chrome *self, const struct ct_read_event *event)
 		add_scratch(self);
 		ct_buf_add_char(text, ':');
 		if (copybook != NULL) {
-			ct_json_add_record(text, copybook, event->traced.items[i].data,
-					   event->traced.items[i].size);
+			ct_json_add_record(
+				text, copybook,
+				(struct ct_record_bytes){ event->traced.items[i].data,
+							  event->traced.items[i].size,
+							  event->source_process->is_big });
 		} else if (ct_export_add_value(&self->scratch, event, i)) {
 			ct_buf_add(text, self->scratch.data, self->scratch.size);
 			ct_buf_clear(&self->scratch);

@@ -186,7 +186,7 @@ static void add_value(struct csv *self, const struct ct_read_event *event, uint3
 		add_third_party(self, item->data, item->size);
 		return;
 	}
-	ct_value_add(&self->scratch, &format, item, argument);
+	ct_value_add(&self->scratch, &format, item, argument, event->source_process->is_big);
 	add_text(self, self->scratch.data, self->scratch.size);
 }
 
@@ -273,8 +273,11 @@ static void add_field(struct csv *self, const struct ct_read_event *event, uint3
 	if (argument == NULL || !ct_value_is_record(&event->traced.items[index], argument))
 		return;
 	ct_buf_clear(&self->scratch);
-	(void)ct_copybook_decode(argument->copybook, event->traced.items[index].data,
-				 event->traced.items[index].size, &visitor, NULL);
+	(void)ct_copybook_decode(argument->copybook,
+				 (struct ct_record_bytes){ event->traced.items[index].data,
+							   event->traced.items[index].size,
+							   event->source_process->is_big },
+				 &visitor, NULL);
 	if (!search.has_value)
 		return;
 	copy = strndup(ct_buf_text(&self->scratch), self->scratch.size);

@@ -267,6 +267,7 @@ struct datum {
 	size_t offset;                      /* in the entry's data */
 	const unsigned char *bytes;
 	size_t size;
+	bool is_big;             /* native numbers of a record */
 	unsigned char number[8]; /* bytes of an integer, the most significant first */
 };
 
@@ -281,6 +282,7 @@ static struct datum item_datum(const struct ct_read_event *event, uint32_t index
 	const struct ctrace_event_item *item = &event->traced.items[index];
 	struct datum datum = { .item = item,
 			       .offset = offset,
+			       .is_big = event->source_process->is_big,
 			       .bytes = item->data,
 			       .size = item->data != NULL ? item->size : 0 };
 
@@ -503,11 +505,11 @@ static void print_field(struct ct_buf *out, const struct ct_ipcs_layout *layout,
 	line_begin(out, layout, datum, 0);
 	if (datum_is_record(datum)) {
 		line_end(out);
-		ct_value_add_record(out, datum->item, datum->argument,
+		ct_value_add_record(out, datum->item, datum->argument, datum->is_big,
 				    layout->indent + DATA_INDENT + 7);
 		return;
 	}
-	ct_value_add(out, &format, datum->item, datum->argument);
+	ct_value_add(out, &format, datum->item, datum->argument, datum->is_big);
 	line_end(out);
 }
 

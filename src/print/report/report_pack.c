@@ -169,7 +169,7 @@ static void add_record(struct ct_report *report, const struct ct_read_event *eve
 		return;
 	}
 	record = ct_report_record(&report->records, ct_read_event_argument(event, index)->copybook,
-				  &event->traced.items[index]);
+				  &event->traced.items[index], event->source_process->is_big);
 	report->failed |= record->failed;
 	ct_column_add_number(column, report->counts.events - report->record_row);
 	ct_column_add_number(column, index);

@@ -69,7 +69,7 @@ void ct_report_records_fini(struct ct_report_records *records);
 /* Returns the record as bytes (see report_record.c), borrowed until the next call. */
 const struct ct_buf *ct_report_record(struct ct_report_records *records,
 				      const struct ct_copybook *copybook,
-				      const struct ctrace_event_item *item);
+				      const struct ctrace_event_item *item, bool is_big);
 bool ct_report_records_put(const struct ct_report_records *records, json_t *object);
 
 /* ---- the report: report_pack.c fills it, report_page.c writes it */

@@ -161,7 +161,7 @@ static void record_value(const struct ct_record_field *field, void *user)
 
 const struct ct_buf *ct_report_record(struct ct_report_records *records,
 				      const struct ct_copybook *copybook,
-				      const struct ctrace_event_item *item)
+				      const struct ctrace_event_item *item, bool is_big)
 {
 	const struct ct_field_visitor visitor = { .begin_group = record_begin_group,
 						  .end_group = record_end_group,
@@ -174,7 +174,9 @@ const struct ct_buf *ct_report_record(struct ct_report_records *records,
 	records->depth = 0;
 	records->is_cut = false;
 	/* what does not fit is marked */
-	(void)ct_copybook_decode(copybook, item->data, item->size, &visitor, NULL);
+	(void)ct_copybook_decode(copybook,
+				 (struct ct_record_bytes){ item->data, item->size, is_big },
+				 &visitor, NULL);
 	return &records->record;
 }
 

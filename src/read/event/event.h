@@ -25,6 +25,9 @@ struct ct_source_process {
 	uint32_t pid;
 	uint32_t asid;
 	bool is_third_party; /* written by another tracer */
+	/* The program is of a big-endian machine: native numbers in its records begin with their
+	 * most significant byte. */
+	bool is_big;
 };
 
 /* The names that the trace itself gives an event and its items: a third-party trace, or a BINFILE
@@ -80,17 +83,18 @@ uint32_t ct_read_event_asid(const struct ct_read_event *event);
 void ct_read_event_jobname(const struct ct_read_event *event, char out[17]);
 
 /* ---- value.c: prints an item for people, as the catalogue or its type prescribes.  The text is
- * escaped, and quoted only if format requires it. */
+ * escaped, and quoted only if format requires it.  is_big: that of the event's source process. */
 void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
 		  const struct ctrace_event_item *item,
-		  const struct ct_argument *argument); /* or NULL */
+		  const struct ct_argument *argument, /* or NULL */
+		  bool is_big);
 /* Is the item shown as a COBOL record?  The catalogue must name a copybook, and the item be bytes.
  * argument may be NULL. */
 bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_argument *argument);
 /* Adds a record, one line a field, with `indent` blanks before each:
  * "  05 CUST-NAME            \"ADA LOVELACE\"".  */
 void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item,
-			 const struct ct_argument *argument, unsigned indent);
+			 const struct ct_argument *argument, bool is_big, unsigned indent);
 
 /* ---- time_text.c */
 /* "2026-01-31 15:12:27.5", "15:12:27" (today), "-5m", "@1700000000.5". */

@@ -251,7 +251,7 @@ static void word_value(const struct ct_record_field *field, void *user)
 }
 
 static void add_record_in_line(struct ct_buf *out, const struct ctrace_event_item *item,
-			       const struct ct_argument *argument)
+			       const struct ct_argument *argument, bool is_big)
 {
 	struct record record = { .out = out, .is_first = true };
 	struct ct_field_visitor visitor = {
@@ -263,11 +263,13 @@ static void add_record_in_line(struct ct_buf *out, const struct ctrace_event_ite
 		.user = &record,
 	};
 
-	(void)ct_copybook_decode(argument->copybook, item->data, item->size, &visitor, NULL);
+	(void)ct_copybook_decode(argument->copybook,
+				 (struct ct_record_bytes){ item->data, item->size, is_big },
+				 &visitor, NULL);
 }
 
 void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *item,
-			 const struct ct_argument *argument, unsigned indent)
+			 const struct ct_argument *argument, bool is_big, unsigned indent)
 {
 	struct record record = { .out = out, .indent = indent };
 	struct ct_field_visitor visitor = {
@@ -280,7 +282,9 @@ void ct_value_add_record(struct ct_buf *out, const struct ctrace_event_item *ite
 	};
 	size_t left_over = 0;
 
-	(void)ct_copybook_decode(argument->copybook, item->data, item->size, &visitor, &left_over);
+	(void)ct_copybook_decode(argument->copybook,
+				 (struct ct_record_bytes){ item->data, item->size, is_big },
+				 &visitor, &left_over);
 	if (left_over == 0)
 		return;
 	for (unsigned i = 0; i < indent; i++)
@@ -300,7 +304,8 @@ bool ct_value_is_record(const struct ctrace_event_item *item, const struct ct_ar
 }
 
 void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
-		  const struct ctrace_event_item *item, const struct ct_argument *argument)
+		  const struct ctrace_event_item *item, const struct ct_argument *argument,
+		  bool is_big)
 {
 	uint64_t value;
 
@@ -314,7 +319,7 @@ void ct_value_add(struct ct_buf *out, const struct ct_line_format *format,
 		return;
 	}
 	if (ct_value_is_record(item, argument))
-		add_record_in_line(out, item, argument);
+		add_record_in_line(out, item, argument, is_big);
 	else if (argument->print == CT_PRINT_TEXT && !type_is_integer(item->type))
 		ct_line_add_encoded(out, format, argument->encoding, item->data, item->size);
 	else if (argument->print != CT_PRINT_TEXT && argument->print != CT_PRINT_RECORD &&

@@ -316,7 +316,7 @@ static void record_take_value(const struct ct_record_field *field, void *user)
 /* Does an occurrence of the field match one of the values?  *out_is_there: the field exists. */
 static bool record_matches(const struct ct_filter *filter, const struct ct_filter_test *test,
 			   const struct ctrace_event_item *item, const struct ct_argument *argument,
-			   bool *out_is_there)
+			   bool is_big, bool *out_is_there)
 {
 	struct record record = { .filter = filter, .test = test, .item = item };
 	const struct ct_field_visitor visitor = { .begin_group = record_begin_group,
@@ -328,7 +328,9 @@ static bool record_matches(const struct ct_filter *filter, const struct ct_filte
 	if (argument == NULL || !ct_value_is_record(item, argument))
 		return false;
 	record.encoding = argument->encoding;
-	(void)ct_copybook_decode(argument->copybook, item->data, item->size, &visitor, NULL);
+	(void)ct_copybook_decode(argument->copybook,
+				 (struct ct_record_bytes){ item->data, item->size, is_big },
+				 &visitor, NULL);
 	*out_is_there = record.is_there;
 	return record.is_matched;
 }
@@ -402,7 +404,8 @@ static bool item_matches(const struct ct_filter *filter, const struct ct_filter_
 	uint64_t value;
 
 	if (test->path_count != 0 && !item_has_whole_name(test, event, index))
-		return record_matches(filter, test, item, argument, out_is_there);
+		return record_matches(filter, test, item, argument, event->source_process->is_big,
+				      out_is_there);
 	*out_is_there = true;
 	if (test->is_there)
 		return false;

@@ -118,7 +118,8 @@ static void follow_print(struct run_follow *follow, bool all)
 								     .program = who->program,
 								     .jobname = who->jobname,
 								     .pid = who->pid,
-								     .asid = who->asid };
+								     .asid = who->asid,
+								     .is_big = CTRACE_IS_BIG_ };
 		event = ct_reader_take(follow->reading.reader, &traced, NULL,
 				       &follow->source_process);
 		if (event == NULL)

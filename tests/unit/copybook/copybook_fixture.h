@@ -99,7 +99,8 @@ static inline void assert_fields_with(const struct ct_copybook_options *options,
 	struct ct_copybook *copybook = parse(text, options);
 	struct lines lines = { 0 };
 
-	(void)ct_copybook_decode(copybook, bytes, size, line_visitor(&lines), NULL);
+	(void)ct_copybook_decode(copybook, (struct ct_record_bytes){ .at = bytes, .size = size },
+				 line_visitor(&lines), NULL);
 	assert_string_equal(ct_buf_text(&lines.out), expected);
 	ct_buf_fini(&lines.out);
 	ct_copybook_destroy(copybook);
@@ -109,6 +110,24 @@ static inline void assert_fields(const char *text, const void *bytes, size_t siz
 				 const char *expected)
 {
 	assert_fields_with(NULL, text, bytes, size, expected);
+}
+
+/* One field of a record that a big-endian machine has filled. */
+static inline void assert_big_field(const struct ct_copybook_options *options, const char *entry,
+				    const void *bytes, size_t size, const char *expected)
+{
+	struct ct_copybook *copybook;
+	struct lines lines = { 0 };
+	char text[512], line[512];
+
+	snprintf(text, sizeof text, "01 R. 05 F %s.\n", entry);
+	snprintf(line, sizeof line, "F=%s\n", expected);
+	copybook = parse(text, options);
+	(void)ct_copybook_decode(copybook, (struct ct_record_bytes){ bytes, size, .is_big = true },
+				 line_visitor(&lines), NULL);
+	assert_string_equal(ct_buf_text(&lines.out), line);
+	ct_buf_fini(&lines.out);
+	ct_copybook_destroy(copybook);
 }
 
 /* The same for what is one field of level 01. */
@@ -163,7 +182,8 @@ static inline void assert_places_with(const struct ct_copybook_options *options,
 	char *bytes = test_malloc(size);
 
 	memset(bytes, '1', size);
-	(void)ct_copybook_decode(copybook, bytes, size, &visitor, NULL);
+	(void)ct_copybook_decode(copybook, (struct ct_record_bytes){ .at = bytes, .size = size },
+				 &visitor, NULL);
 	assert_string_equal(ct_buf_text(&places), expected);
 	ct_buf_fini(&places);
 	test_free(bytes);

@@ -30,9 +30,12 @@ static void print_records(const struct ct_copybook *copybook, const struct ct_bu
 	for (size_t at = 0; at < records->size; at += size) {
 		struct lines lines = { 0 };
 
-		(void)ct_copybook_decode(copybook, records->data + at,
-					 records->size - at < size ? records->size - at : size,
-					 line_visitor(&lines), NULL);
+		(void)ct_copybook_decode(
+			copybook,
+			(struct ct_record_bytes){
+				.at = records->data + at,
+				.size = records->size - at < size ? records->size - at : size },
+			line_visitor(&lines), NULL);
 		fwrite(lines.out.data, 1, lines.out.size, stdout);
 		ct_buf_fini(&lines.out);
 	}
@@ -98,7 +101,9 @@ static void assert_result(const char *text, const void *bytes, size_t size, bool
 	struct lines lines = { 0 };
 	size_t left = SIZE_MAX;
 
-	assert_int_equal(ct_copybook_decode(copybook, bytes, size, line_visitor(&lines), &left),
+	assert_int_equal(ct_copybook_decode(copybook,
+					    (struct ct_record_bytes){ .at = bytes, .size = size },
+					    line_visitor(&lines), &left),
 			 is_good);
 	assert_int_equal(left, left_over);
 	ct_buf_fini(&lines.out);
@@ -207,7 +212,9 @@ static void fields_say_what_they_are(void **state)
 		NULL);
 
 	(void)state;
-	(void)ct_copybook_decode(copybook, "1x\0\0\0\0", 6, &visitor, NULL);
+	(void)ct_copybook_decode(copybook,
+				 (struct ct_record_bytes){ .at = "1x\0\0\0\0", .size = 6 },
+				 &visitor, NULL);
 	assert_string_equal(ct_buf_text(&seen),
 			    "R kind 3 depth 0 at 0+10 occurrence 0 picture \n"
 			    "A kind 0 depth 1 at 0+2 occurrence 0 picture X(2)\n"
@@ -238,8 +245,10 @@ static void more_fields_than_the_limit_are_left_out(void **state)
 	char *bytes = test_calloc(1, ct_copybook_size(copybook));
 
 	(void)state;
-	assert_false(
-		ct_copybook_decode(copybook, bytes, ct_copybook_size(copybook), &visitor, NULL));
+	assert_false(ct_copybook_decode(
+		copybook,
+		(struct ct_record_bytes){ .at = bytes, .size = ct_copybook_size(copybook) },
+		&visitor, NULL));
 	assert_in_range(count, CT_RECORD_FIELDS_SHOWN / 2, CT_RECORD_FIELDS_SHOWN);
 	test_free(bytes);
 	ct_copybook_destroy(copybook);
@@ -261,8 +270,10 @@ static void comparing_is_limited(void **state)
 	copybook = parse(ct_buf_text(&text), NULL);
 	bytes = test_malloc(ct_copybook_size(copybook));
 	memset(bytes, 'x', ct_copybook_size(copybook));
-	assert_false(
-		ct_copybook_decode(copybook, bytes, ct_copybook_size(copybook), &nobody, NULL));
+	assert_false(ct_copybook_decode(
+		copybook,
+		(struct ct_record_bytes){ .at = bytes, .size = ct_copybook_size(copybook) },
+		&nobody, NULL));
 	test_free(bytes);
 	ct_copybook_destroy(copybook);
 	ct_buf_fini(&text);

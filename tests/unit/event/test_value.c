@@ -10,7 +10,7 @@ static struct ct_buf out;
 static const char *show(struct ctrace_event_item item, const struct ct_argument *argument)
 {
 	ct_buf_clear(&out);
-	ct_value_add(&out, &event_line, &item, argument);
+	ct_value_add(&out, &event_line, &item, argument, false);
 	return ct_buf_text(&out);
 }
 
@@ -138,7 +138,7 @@ static void a_record_prints_its_fields(void **state)
 		show(item, &event.type->arguments[0]),
 		"{CUST-ID=0012 CUST-NAME=\"ADA\" CUST-STATE=\"A\" (IS-ACTIVE) SALDO=-001.50 MARKS(1)=7 MARKS(2)=8}");
 	ct_buf_clear(&out);
-	ct_value_add_record(&out, &item, &event.type->arguments[0], 4);
+	ct_value_add_record(&out, &item, &event.type->arguments[0], false, 4);
 	assert_string_equal(ct_buf_text(&out),
 			    "    CUSTREC\n"
 			    "      CUST-ID                         0012\n"
@@ -185,7 +185,7 @@ static void what_does_not_fit_is_marked(void **state)
 	catalog = catalog_with_copybook(directory);
 	event_describe(&event, catalog);
 	ct_buf_clear(&out);
-	ct_value_add_record(&out, &item, &event.type->arguments[0], 0);
+	ct_value_add_record(&out, &item, &event.type->arguments[0], false, 0);
 	assert_non_null(
 		strstr(ct_buf_text(&out), "  CUST-ID                         X'30307832' (bad)\n"));
 	assert_non_null(strstr(ct_buf_text(&out), "\n4 bytes more than the record has\n"));

@@ -204,6 +204,28 @@ static void the_clock_comes_back(void **state)
 	assert_clock(UINT64_MAX, UINT64_MAX, UINT64_MAX);
 }
 
+/* Only a big-endian machine prints its order, so that older texts count as little-endian. */
+static void the_byte_order_comes_back(void **state)
+{
+	(void)state;
+	for (unsigned is_big = 0; is_big < 2; is_big++) {
+		struct ct_trace_info info = { .is_big = is_big != 0 },
+				     found = { .is_big = !is_big };
+		struct ct_buf text = { 0 };
+		size_t at;
+
+		ct_schema_print_trace(&text, &info);
+		assert_int_equal(strstr(ct_buf_text(&text), "\tnative_byte_order = \"be\";\n") !=
+					 NULL,
+				 is_big);
+		assert_int_equal(ct_schema_parse_trace(text.data, text.size, &found, &at),
+				 CTRACE_OK);
+		assert_int_equal(at, text.size);
+		assert_int_equal(found.is_big, is_big);
+		ct_buf_fini(&text);
+	}
+}
+
 /* Also of text that ends anywhere, and of any value that the printer would not have written. */
 static void whose_a_text_is(void **state)
 {
@@ -222,6 +244,8 @@ static void whose_a_text_is(void **state)
 		{ "\"h\";", "\"\\\";" },
 		{ "\"h\";", "\"h;" },
 		{ "\"h\";", "\"h\n\";" },
+		{ "\"be\"", "\"le\"" },
+		{ "\"be\";\n", "\"be\";" },
 		{ "format = ", "famrot = " },
 		{ "\tformat = \"f\";", "\tformat = \"f\"" },
 		{ "offset_s", "offset_x" },
@@ -236,7 +260,8 @@ static void whose_a_text_is(void **state)
 						   .format = "f",
 						   .pid = 1,
 						   .asid = 2,
-						   .start_ns = 3 };
+						   .start_ns = 3,
+						   .is_big = true };
 	struct ct_buf text = { 0 };
 	struct ct_trace_info found;
 	size_t at;
@@ -311,6 +336,7 @@ int test_metadata_print(void)
 		cmocka_unit_test(names_are_plain_and_harmless),
 		cmocka_unit_test(trace_wide_part_holds_the_values),
 		cmocka_unit_test(the_clock_comes_back),
+		cmocka_unit_test(the_byte_order_comes_back),
 		cmocka_unit_test(whose_a_text_is),
 		cmocka_unit_test(other_traces_are_not_ours),
 		cmocka_unit_test(uuids),

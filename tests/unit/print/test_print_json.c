@@ -109,7 +109,8 @@ static void assert_record(const struct ct_copybook *copybook, const char *bytes,
 			  const char *expected)
 {
 	ct_buf_clear(&line);
-	ct_json_add_record(&line, copybook, bytes, strlen(bytes));
+	ct_json_add_record(&line, copybook,
+			   (struct ct_record_bytes){ .at = bytes, .size = strlen(bytes) });
 	assert_string_equal(ct_buf_text(&line), expected);
 }
 

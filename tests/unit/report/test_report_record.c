@@ -27,7 +27,7 @@ static struct unpacked pack(struct ct_report_records *records, const struct ct_c
 	const struct ctrace_event_item item = { .type = CTRACE_TYPE_BINARY,
 						.size = (uint32_t)strlen(bytes),
 						.data = bytes };
-	const struct ct_buf *record = ct_report_record(records, copybook, &item);
+	const struct ct_buf *record = ct_report_record(records, copybook, &item, false);
 	struct unpacked copy = { .bytes = malloc(record->size + 1), .size = record->size };
 
 	assert_false(record->failed);
