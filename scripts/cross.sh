@@ -22,7 +22,8 @@ shift
 # What the tool, the modules and the tests need of the other processor; setup.sh has the same for this one.
 packages='libc6-dev libjansson-dev libzstd-dev libsystemd-dev libedit-dev libyaml-dev libnats-dev libncurses-dev zlib1g-dev libexpat1-dev
 	libcurl4-openssl-dev libprotobuf-c-dev libcob4-dev libcmocka-dev'
-processes='golden/ipcs.py golden/machines.sh process/ipcs.sh process/show.sh process/stats.sh process/third_party.py process/test_values'
+processes='golden/ipcs.py golden/machines.sh process/ipcs.sh process/show.sh process/stats.sh process/third_party.py process/test_signals process/test_threads
+	process/test_values'
 
 fetch_root() { # DIRECTORY ARCHITECTURE
 	local top=$1 architecture=$2
@@ -135,7 +136,7 @@ run_tests() { # MACHINE
 	local build=$directory/$1/build names
 	names=$(meson test -C "$build" --list 2>/dev/null | sed -n 's/^.* \/ //p')
 	names=$({ grep -E '^(unit|interleave|fuzz)/' <<<"$names"; grep -Fx "$(tr ' ' '\n' <<<"$processes")" <<<"$names"; } |
-		grep -vFx "$(sed -n 's/^\([^#: ]*\): \* .*/\1/p' scripts/cross-known.txt)")
+		grep -vFx "$(sed -n "s/^$1 //; s/^\([^#: ]*\): \* .*/\1/p" scripts/cross-known.txt)")
 	# shellcheck disable=SC2086 # a list of words
 	there "$1" env MESON_TESTTHREADS="${MESON_TESTTHREADS:-$(nproc)}" meson test -C "$build" --no-rebuild -t 1 $names || :
 	scripts/cross-report.py "$1" "$build/meson-logs/testlog.json" scripts/cross-known.txt

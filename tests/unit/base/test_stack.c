@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -71,7 +72,7 @@ static void a_small_thread_calls_what_needs_much(void **state)
 	unsigned count = 0;
 	pthread_attr_t attributes;
 	pthread_t thread;
-	size_t size = 0;
+	size_t size = (size_t)sysconf(_SC_THREAD_STACK_MIN) - SMALL;
 	int error;
 
 	(void)state;

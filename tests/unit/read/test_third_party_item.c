@@ -6,6 +6,7 @@
  */
 #include "../format/third_party_fixture.h"
 
+#include <endian.h>
 #include <math.h>
 
 static struct ct_third_party_items items;
@@ -30,7 +31,7 @@ static void assert_item(const struct ct_third_party_items *in, uint32_t index, c
 static void bytes_are_where_items_say(void **state)
 {
 	static const char text[] = "stays";
-	const uint64_t number = UINT64_MAX - 1;
+	const uint64_t number = UINT64_MAX - 1, bytes = htole64(number);
 	char gone[] = "copied";
 
 	(void)state;
@@ -45,7 +46,7 @@ static void bytes_are_where_items_say(void **state)
 	ct_third_party_items_finish(&items); /* once more changes nothing */
 	assert_int_equal(items.count, 1500);
 	for (uint32_t i = 0; i < items.count; i += 3) {
-		assert_item(&items, i, "n", CTRACE_TYPE_COMP5S, &number, 8);
+		assert_item(&items, i, "n", CTRACE_TYPE_COMP5S, &bytes, 8);
 		assert_true(items.items[i].value == number);
 		assert_item(&items, i + 1, "t", CTRACE_TYPE_UTF8, "stays", 5);
 		assert_ptr_equal(items.items[i + 1].data, text);
@@ -71,7 +72,7 @@ static void others_behind(void **state)
 	ct_third_party_items_finish(&items);
 	memset(text, 'x', 4);
 	assert_int_equal(items.count, 6);
-	assert_item(&items, 0, "n", CTRACE_TYPE_COMP5, &(uint64_t){ 7 }, 8);
+	assert_item(&items, 0, "n", CTRACE_TYPE_COMP5, "\7\0\0\0\0\0\0\0", 8);
 	assert_item(&items, 1, "t", CTRACE_TYPE_UTF8, "text", 4);
 	assert_item(&items, 2, "f", CTRACE_TYPE_TEXT, "0.5", 3);
 	assert_item(&items, 4, "t", CTRACE_TYPE_UTF8, "xxxx", 4);
