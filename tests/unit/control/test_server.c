@@ -276,18 +276,16 @@ static void what_is_no_request_is_answered_and_ends_it(void **state)
 
 static void another_version_is_reported_and_the_connection_goes_on(void **state)
 {
-	char frame[] = "CTRL"
-		       "\x01\x00" /* an older one */
-		       "\x22\x00"
-		       "\x00\x00\x00\x00"
-		       "\x04\x00\x00\x00"
-		       "????";
-	const uint32_t magic = CT_MESSAGE_MAGIC;
+	const struct {
+		uint32_t magic;
+		uint16_t version, verb;
+		uint32_t number, size;
+		char body[4];
+	} frame = { CT_MESSAGE_MAGIC, 1 /* an older one */, 0x22, 0, 4, "????" };
 	int fd = connect_to_us();
 
 	(void)state;
-	memcpy(frame, &magic, sizeof magic);
-	assert_true(send_all(fd, frame, sizeof frame - 1));
+	assert_true(send_all(fd, &frame, sizeof frame));
 	assert_int_equal(receive_status(fd), CTRACE_UNSUPPORTED);
 	assert_int_equal(__atomic_load_n(&served, __ATOMIC_ACQUIRE), 0);
 	assert_true(is_answered(fd));

@@ -91,13 +91,11 @@ static void numbers_are_compared_as_numbers(void **state)
 
 static void floats_are_compared_as_they_are_kept(void **state)
 {
-	float single = 0.1f;
-	double number = 0.1;
-
 	(void)state;
-	assert_fields("01 R COMP-1. 88 T VALUE .1. 88 U VALUE 0 THRU 1.", &single, 4,
+	assert_fields("01 R COMP-1. 88 T VALUE .1. 88 U VALUE 0 THRU 1.", "\xCD\xCC\xCC\x3D", 4,
 		      "R=0.1\nR IS T\nR IS U\n");
-	assert_fields("01 R COMP-2. 88 T VALUE 0.1.", &number, 8, "R=0.1\nR IS T\n");
+	assert_fields("01 R COMP-2. 88 T VALUE 0.1.", "\x9A\x99\x99\x99\x99\x99\xB9\x3F", 8,
+		      "R=0.1\nR IS T\n");
 }
 
 static void what_is_no_number_may_still_be_blank(void **state)
