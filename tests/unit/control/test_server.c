@@ -339,6 +339,7 @@ static void who_asks_much_does_not_keep_others_waiting(void **state)
 
 static void one_too_many_ends_the_one_that_is_silent_for_longest(void **state)
 {
+	const uint32_t magic = CT_MESSAGE_MAGIC;
 	int fds[CT_SERVER_CONNECTIONS + 1];
 
 	(void)state;
@@ -346,8 +347,8 @@ static void one_too_many_ends_the_one_that_is_silent_for_longest(void **state)
 		fds[i] = connect_to_us();
 		assert_true(is_answered(fds[i]));
 	}
-	assert_true(is_answered(fds[0]));      /* now the second is silent for longest */
-	assert_true(send_all(fds[1], "C", 1)); /* which does not count */
+	assert_true(is_answered(fds[0]));         /* now the second is silent for longest */
+	assert_true(send_all(fds[1], &magic, 1)); /* which does not count */
 	fds[CT_SERVER_CONNECTIONS] = connect_to_us();
 	assert_true(is_answered(fds[CT_SERVER_CONNECTIONS]));
 	assert_true(is_ended(fds[1]));
