@@ -80,6 +80,12 @@ static bool group_wraps(const struct ct_trcout_group *group)
 	return group->procedure->mode == CT_WRITER_WRAP;
 }
 
+/* Is it in the spool of a stream?  Then a forwarder sends what is closed, and removes it. */
+static bool trcout_is_spooled(const struct ct_trcout *trcout)
+{
+	return trcout->spec->address[0] != '\0';
+}
+
 static void group_report(const struct ct_trcout_group *group, const char *format, ...)
 	CT_PRINTF(2, 3);
 static void group_report(const struct ct_trcout_group *group, const char *format, ...)
@@ -201,6 +207,32 @@ size_t ct_trcout_batch_bytes(const struct ct_procedure *procedure)
 	return size > BATCH_LEAST ? (size_t)size : BATCH_LEAST;
 }
 
+static uint64_t segment_size(int parent_fd, const char *name);
+
+/* A forwarder has removed traces that were sent, and segments without one.  Returns true when less
+ * is used than before. */
+static bool segments_measure(struct ct_trcout *trcout)
+{
+	uint64_t before = trcout->used;
+	uint32_t kept = 0;
+	char path[4200];
+
+	(void)snprintf(path, sizeof path, "%s/" CT_TRCOUT_LOST, trcout->spec->path);
+	trcout->used = segment_size(AT_FDCWD, path);
+	for (uint32_t i = 0; i < trcout->segments; i++) {
+		struct ct_segment *segment = &trcout->segment[i];
+
+		segment_path(trcout, segment->number, path);
+		segment->bytes = segment_size(AT_FDCWD, path);
+		if (segment->bytes == 0 && i + 1 < trcout->segments)
+			continue;
+		trcout->used += segment->bytes;
+		trcout->segment[kept++] = *segment;
+	}
+	trcout->segments = kept;
+	return trcout->used < before;
+}
+
 static void group_advance(struct ct_trcout_group *group)
 {
 	group->open = (group->open + 1) % group->count;
@@ -208,12 +240,15 @@ static void group_advance(struct ct_trcout_group *group)
 	trcout_open(group)->first_segment = segment_newest(trcout_open(group))->number;
 }
 
-/* Makes more room in the open data set, or opens the next one.  Returns false when the group has
- * none, or when the open one is empty already. */
+/* Makes more room in the open data set, or opens the next one.  What a forwarder has removed is not
+ * lost, so this looks for it first.  Returns false when the group has none, or when the open one is
+ * empty already. */
 static bool group_make_more_room(struct ct_trcout_group *group)
 {
 	struct ct_trcout *trcout = trcout_open(group);
 
+	if (trcout_is_spooled(trcout) && segments_measure(trcout))
+		return true;
 	if (!group_wraps(group)) {
 		if (group->open + 1 == group->count)
 			return false;
@@ -234,43 +269,32 @@ static bool group_make_more_room(struct ct_trcout_group *group)
 	return true;
 }
 
-static uint64_t segment_size(int parent_fd, const char *name);
-
-/* A forwarder has removed traces that were sent, and segments without one. */
-static void segments_measure(struct ct_trcout *trcout)
-{
-	uint32_t kept = 0;
-
-	trcout->used = 0;
-	for (uint32_t i = 0; i < trcout->segments; i++) {
-		struct ct_segment *segment = &trcout->segment[i];
-		char path[4200];
-
-		segment_path(trcout, segment->number, path);
-		segment->bytes = segment_size(AT_FDCWD, path);
-		if (segment->bytes == 0 && i + 1 < trcout->segments)
-			continue;
-		trcout->used += segment->bytes;
-		trcout->segment[kept++] = *segment;
-	}
-	trcout->segments = kept;
-}
-
 /* Begins a new segment when the newest has its size: WRAP removes the oldest, and only a closed
  * segment of a spool is sent as a whole, and removed.  False: a spool has no more segments. */
 static bool trcout_divide(struct ct_trcout_group *group, struct ct_trcout *trcout)
 {
-	bool is_spooled = trcout->spec->address[0] != '\0';
-
-	if (is_spooled &&
-	    (trcout_room(group, trcout) == 0 || trcout->segments == CT_COUNT(trcout->segment)))
-		segments_measure(trcout);
-	if ((!group_wraps(group) && !is_spooled) ||
+	if (trcout_is_spooled(trcout) && trcout->segments == CT_COUNT(trcout->segment))
+		(void)segments_measure(trcout);
+	if ((!group_wraps(group) && !trcout_is_spooled(trcout)) ||
 	    segment_newest(trcout)->bytes < trcout->limit / CT_SEGMENTS)
 		return true;
 	if (!group_wraps(group) && trcout->segments == CT_COUNT(trcout->segment))
 		return false;
 	segment_add(group, trcout);
+	return true;
+}
+
+/* NOWRAP: a group that was full goes on when a forwarder has made room for a segment. */
+static bool group_is_emptied(struct ct_trcout_group *group)
+{
+	struct ct_trcout *trcout = trcout_open(group);
+
+	if (!trcout_is_spooled(trcout))
+		return false;
+	(void)segments_measure(trcout);
+	if (trcout_room(group, trcout) < trcout->limit / CT_SEGMENTS)
+		return false;
+	group->is_full = false;
 	return true;
 }
 
@@ -428,6 +452,8 @@ static enum ctrace_status note_open(struct ct_trcout_group *group, struct ct_trc
 							       &trcout->note);
 	}
 	ct_buf_fini(&path);
+	if (status == CTRACE_OK && trcout_is_spooled(trcout))
+		status = ct_spool_put_address(trcout->note->path, trcout->spec->address);
 	if (status == CTRACE_OK)
 		trcout->used += trcout->note->size;
 	return status;
@@ -632,7 +658,7 @@ static enum ctrace_status output_create_directory(struct output *output,
 	ct_buf_fini(&path);
 	if (status == CTRACE_OK)
 		ct_event_names_use(output->names, (*out_directory)->schema);
-	if (status == CTRACE_OK && trcout_open(output->group)->spec->address[0] != '\0')
+	if (status == CTRACE_OK && trcout_is_spooled(trcout_open(output->group)))
 		status = ct_spool_put_address((*out_directory)->path,
 					      trcout_open(output->group)->spec->address);
 	if (status == CTRACE_TIMED_OUT)
@@ -820,7 +846,7 @@ static enum ctrace_status output_put(struct output *output, const struct ctrace_
 	enum ctrace_status status = CTRACE_BUFFER_TOO_SMALL;
 
 	/* Smaller batches may still fit, but what is there is to have no gaps. */
-	if (group->is_full && !group_wraps(group))
+	if (group->is_full && !group_wraps(group) && !group_is_emptied(group))
 		return status;
 	for (unsigned i = 0; i < TRIES && group_make_room(group); i++) {
 		const struct ct_trcout *trcout = trcout_open(group);

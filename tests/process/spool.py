@@ -75,7 +75,7 @@ class Spool(streams.Streams):
         return found
 
     def until_traces(self, most):
-        """Returns when so many wait in data sets in the spool."""
+        """Returns when so many wait in data sets in the spool, with the notes of what they lost."""
         end = time.monotonic() + 3 * PATIENCE
         while len(glob.glob(self.at('spool', '*', '*', '*', 'metadata'))) > most:
             assert time.monotonic() < end
@@ -339,13 +339,43 @@ def a_writers_data_set_may_be_a_stream(room):
         for _ in range(50):
             program.ask('run 1000')
             stats = program.settle()
-        room.until_traces(1)
+        room.until_traces(2)  # the open one, and the note
     assert stats == [880000, 880000, 0, 0], stats
     program.end()
     writers.send_signal(signal.SIGTERM)
     assert writers.wait(PATIENCE) == 0
     room.until_traces(0)
     same(room.shown(room.address), expect(2, 440000))
+    room.stop(follower)
+
+
+def a_full_stream_of_a_writer_goes_on_and_its_losses_are_in_the_stream(room):
+    room.procedure('WR1', f'TRCOUT01 PATH={room.address} PRIMARY=1M\nMODE=NOWRAP\n')
+    with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = binfile\n')
+    writers = room.writer()
+    program = room.program(plain=False)
+    assert program.ask('on WR1') == '00 '
+    while program.settle()[3] == 0:
+        program.ask('run 1000')
+    follower = room.forwarder()
+    room.server()
+    end = time.monotonic() + PATIENCE
+    lost = None
+    while lost != program.settle()[3]:
+        lost = program.settle()[3]
+        assert time.monotonic() < end
+        program.ask('run 1000')
+    emitted, delivered, pending, lost = program.settle()
+    assert pending == 0 and delivered + lost == emitted, (emitted, delivered, pending, lost)
+    program.end()
+    writers.send_signal(signal.SIGTERM)
+    assert writers.wait(PATIENCE) == 0
+    room.until_traces(0)
+    found = room.shown(room.address)
+    assert set(found.values()) == {1} and sum(found.values()) == delivered, (sum(found.values()), delivered, lost)
+    reported = json.loads(room.tool('stats', '--json', room.address, check=False).stdout)['lost']
+    assert reported == lost, (reported, lost)
     room.stop(follower)
 
 
