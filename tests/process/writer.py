@@ -125,11 +125,13 @@ class Program:
         return [int(word) for word in self.ask('stats').split()]
 
     def settle(self):
-        """Until nothing waits in its rings; gives emitted, delivered, pending, lost."""
+        """Until nothing waits in its rings; gives emitted, delivered, pending, lost.  They are not of one instant."""
+        before = None
         for _ in range(100000):
             stats = self.stats()
-            if stats[2] == 0:
+            if stats[2] == 0 and stats == before:
                 return stats
+            before = stats
         raise AssertionError(f'{stats} for ever')
 
     def end(self):
