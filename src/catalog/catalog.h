@@ -67,7 +67,7 @@ struct ct_argument {
 	uint32_t chooser_count;
 	enum ct_encoding encoding; /* of text */
 	enum ct_argument_role role;
-	bool is_key;               /* SUMMARY shows it */
+	bool is_key; /* SUMMARY shows it */
 	/* its value is the event's ASID: ASIDLIST compares it instead of the process's */
 	bool is_asid;
 	bool is_jobname; /* likewise, for JOBLIST */

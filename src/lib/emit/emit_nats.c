@@ -21,10 +21,10 @@
 
 #define SEGMENT_MAX ((uint64_t)16 << 20)
 #define SEGMENT_MIN ((uint64_t)64 << 10)
-#define SEGMENTS 16u        /* of a full spool */
-#define SEGMENT_ROOM 24576u /* bytes of a segment besides its packets: metadata, address, blocks \
-			     */
-#define PACKET_ROOM 256u    /* bytes of a packet besides its events */
+#define SEGMENTS 16u /* of a full spool */
+/* Bytes of a segment besides its packets: metadata, address, blocks. */
+#define SEGMENT_ROOM 24576u
+#define PACKET_ROOM 256u /* bytes of a packet besides its events */
 #define BLOCK 4096u
 #define LOOK_NS 1000000000u /* between two measurements of the spool */
 #define LOOK_SHARE 50u      /* a measurement takes one part in so many of the time */
