@@ -179,7 +179,7 @@ struct ct_diagnostic {
 	unsigned column;    /* from 1, bytes */
 	uint32_t code;      /* the parser's number for it; 0: none */
 	char message[200];  /* "unknown level \"inof\"" */
-	char expected[200]; /* "none, debug, info, warn, error or fatal"; "": nothing to say */
+	char expected[256]; /* "none, debug, info, warn, error or fatal"; "": nothing to say */
 };
 typedef void ct_diagnose(const struct ct_diagnostic *diagnostic, void *user);
 /* The pieces of the message `before "word" what (did you mean meant?)`; each may be NULL. */

@@ -9,9 +9,9 @@
 
 #include <stdio.h>
 
-static void text_set(char out[200], const char *text)
+static void text_set(char *out, size_t size, const char *text)
 {
-	(void)snprintf(out, 200, "%s", text != NULL ? text : "");
+	(void)snprintf(out, size, "%s", text != NULL ? text : "");
 }
 
 void ct_diagnostic_set(struct ct_diagnostic *out, const struct ct_finding *finding)
@@ -31,7 +31,7 @@ void ct_diagnostic_set(struct ct_diagnostic *out, const struct ct_finding *findi
 	if (finding->meant != NULL)
 		ct_buf_add_format(&message, " (did you mean %s?)", finding->meant);
 	out->code = finding->code;
-	text_set(out->message, ct_buf_text(&message));
-	text_set(out->expected, finding->expected);
+	text_set(out->message, sizeof out->message, ct_buf_text(&message));
+	text_set(out->expected, sizeof out->expected, finding->expected);
 	ct_buf_fini(&message);
 }

@@ -68,13 +68,14 @@ static void config_read(const char *path)
 bool ct_hardcopy_open(char why[200])
 {
 	const char *config = ct_os_environment("MFTRACE_CONFIG");
-	const struct passwd *user = getpwuid(geteuid());
+	const struct passwd *user;
 
 	ct_hardcopy_close();
 	if (config != NULL)
 		config_read(config);
 	if (hardcopy.path[0] == '\0')
 		return true;
+	user = getpwuid(geteuid()); /* only now: libc's services may abort without memory */
 	if (user != NULL)
 		(void)snprintf(hardcopy.user, sizeof hardcopy.user, "%s", user->pw_name);
 	else

@@ -517,7 +517,7 @@ else
 fi
 check 'every property of a built-in emitter is in mftrace.cfg.5' "$(
 	grep -hoE '\{ "[A-Z]+", CTRACE_PROPERTY_' ../src/lib/emit/*.[ch] | grep -oE '[A-Z]+' | grep -vE '^(CTRACE|PROPERTY)$' | sort -u | while read -r name; do
-		grep -qx "\.It Li $name" mftrace.cfg.5 || echo "$name"
+		grep -qxE "\.It Li (.* )?$name( .*)?" mftrace.cfg.5 || echo "$name"
 	done
 )"
 cd "$OLDPWD" || exit 1
