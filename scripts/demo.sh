@@ -239,6 +239,20 @@ step '9. Read: names, COBOL records, filters, sums, spans, and files for other t
 seen 'a catalogue makes names of numbers, and fields of COBOL records; then traces can be filtered, summed and given to other tools.'
 
 # ---------------------------------------------------------------------------------------------------------------
+step '10. Many machines: two hosts, three servers of which one is killed, one stream'
+PATH=$PATH:/usr/sbin:/sbin
+without=''
+command -v nats-server >/dev/null || without='the package nats-server'
+[ -e "$build/modules/nats.so" ] || without="${without:+$without and }libnats (Debian: libnats-dev), and then make"
+if [ -z "$without" ]; then
+	# shellcheck source=scripts/demo-cluster.sh
+	. "$source/scripts/demo-cluster.sh"
+	seen 'traces of two machines in one replicated stream; the death of a server cost no event, and one command asks both machines.'
+else
+	say "   LEFT OUT: it needs $without. Install that, and call make demo again; until then its status is 1."
+fi
+
+# ---------------------------------------------------------------------------------------------------------------
 step "Everything is in ${demo#"$source"/}:"
 say "   report.txt                           the COBOL program's report
    dpkg-report.log, dpkg-report.ctb     its trace, as text and for tools
@@ -246,6 +260,7 @@ say "   report.txt                           the COBOL program's report
    packages.txt, kvserver.ctb           what the server was loaded with, and its trace
    operated/                            what the operator had traced; data/ is the writer's data set
    catalog/                             what their events mean; workers.json, named.ctb: exports
+   cluster/                             the two hosts, their servers, and the report of both, cluster.html
 Try next:
    ctrace=${build#"$source"/}/ctrace; export CTRACE_CATALOG=${demo#"$source"/}/catalog
    \$ctrace show --component DPKG.READ --event 100 ${demo#"$source"/}/dpkg-report.ctb | less
@@ -257,5 +272,6 @@ Try next:
    docs/cobol.md is the guide for COBOL, docs/operator.md that for operators, docs/reading.md tells all about reading"
 
 # ---------------------------------------------------------------------------------------------------------------
-step '10. The largest packages by the fields of their COBOL records, two entries as IPCS lists them, and a page for a browser'
+step '11. The largest packages by the fields of their COBOL records, two entries as IPCS lists them, and a page for a browser'
 reading_ends
+[ -z "$without" ]

@@ -8,6 +8,7 @@
 set -eu
 
 [ $# -gt 0 ] || set -- build
+PATH=$PATH:/usr/sbin:/sbin # some of the commands are there
 
 # What is looked for, and the Debian package that has it.  A command is a bare name, a header ends in .h, a
 # library of clang's own in .a, a module of Python in .py, and a file begins with /.
@@ -18,10 +19,10 @@ needs_of() {
 		yaml.h:libyaml-dev nats/nats.h:libnats-dev microhttpd.h:libmicrohttpd-dev curses.h:libncurses-dev zlib.h:zlib1g-dev expat.h:libexpat1-dev
 		curl/curl.h:libcurl4-openssl-dev protobuf-c/protobuf-c.h:libprotobuf-c-dev protoc-c:protobuf-c-compiler
 		cobc:gnucobol3 libcob.h:libcob4-dev' ;;
-	demo) needs_of build; echo 'babeltrace2:babeltrace2' ;;
+	demo) needs_of build; echo 'babeltrace2:babeltrace2 nats-server:nats-server ip:iproute2 hostname:hostname' ;;
 	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc
-		protoc:protobuf-compiler google.protobuf.py:python3-protobuf openssl:openssl chromium:chromium zstd:zstd jq:jq bt2.py:python3-bt2 nats-server:nats-server promtool:prometheus abidiff:abigail-tools' ;;
-	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace' ;;
+		protoc:protobuf-compiler google.protobuf.py:python3-protobuf openssl:openssl chromium:chromium zstd:zstd jq:jq bt2.py:python3-bt2 promtool:prometheus abidiff:abigail-tools' ;;
+	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace nats-server:nats-server' ;;
 	peers) needs_of bench; echo 'lttng/tracepoint.h:liblttng-ust-dev lttng:lttng-tools spdlog/version.h:libspdlog-dev g++:g++' ;;
 	format) echo 'clang-format:clang-format' ;;
 	lint) needs_of test; needs_of format; echo 'clang-tidy:clang-tidy cppcheck:cppcheck shellcheck:shellcheck' ;;

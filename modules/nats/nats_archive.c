@@ -205,20 +205,6 @@ static bool trace_is_there(const struct ct_nats_fetcher *fetch,
 	return true;
 }
 
-/* The servers have made the stream anew: its messages have other numbers, and the forwarders send
- * everything again, each file for the first time. */
-static void archive_renumber(struct ct_nats_fetcher *fetch)
-{
-	fetch->resumed = 0;
-	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
-	     trace = trace->next) {
-		trace->first_sequence = trace->last_sequence = trace->metadata_sequence =
-			trace->pruned = 0;
-		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next)
-			file->restarts = 0;
-	}
-}
-
 static enum ctrace_status note_parse(struct ct_nats_fetcher *fetch, FILE *note)
 {
 	struct ct_nats_copied_trace *trace = NULL;
@@ -230,7 +216,7 @@ static enum ctrace_status note_parse(struct ct_nats_fetcher *fetch, FILE *note)
 	if (getline(&line, &room, note) < 0 || strcmp(line, FIRST_LINE) != 0 ||
 	    getline(&line, &room, note) < 0 ||
 	    sscanf(line, "%255s %" SCNd64 " %" SCNu64 " %1399[^\n]", stream, &created,
-		   &fetch->resumed, filter) != 4)
+		   &fetch->sequence, filter) != 4)
 		wrong = "its file " NOTE " is damaged";
 	else if (strcmp(stream, fetch->address.stream) != 0 || strcmp(filter, fetch->filter) != 0)
 		wrong = "it is the archive of another stream, or of other hosts or jobs";
@@ -248,7 +234,7 @@ static enum ctrace_status note_parse(struct ct_nats_fetcher *fetch, FILE *note)
 	if (wrong != NULL)
 		return note_refuse(fetch, wrong);
 	if (created != fetch->link.created)
-		archive_renumber(fetch);
+		ct_nats_fetch_renumber(fetch);
 	return CTRACE_OK;
 }
 
@@ -276,7 +262,6 @@ enum ctrace_status ct_nats_archive_open(struct ct_nats_fetcher *fetch)
 	}
 	status = note_parse(fetch, note);
 	(void)fclose(note);
-	fetch->sequence = fetch->resumed;
 	return status;
 }
 

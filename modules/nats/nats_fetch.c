@@ -26,7 +26,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEXT_MS 200 /* for a message */
+#define NEXT_MS 200    /* for a message */
+#define SILENT_MS 3000 /* in which the server of a consumer sends something, or is dead */
+#define SUBSCRIBE_TRIES 8u
 #define FILES_OPEN 64u
 /* What has come is handed over at the latest after so many bytes or so much time. */
 #define TAKE_BYTES (UINT64_C(16) << 20)
@@ -660,15 +662,24 @@ static enum ctrace_status metadata_fetch(struct ct_nats_fetcher *fetch)
 	return status;
 }
 
-/* The server has messages, and sends none. */
-static enum ctrace_status silence_fail(struct ct_nats_fetcher *fetch)
+/* The servers have messages, and send none, or make no consumer. */
+static enum ctrace_status silence_fail(struct ct_nats_fetcher *fetch, natsStatus got)
 {
 	const char *last = NULL; /* such as a violation of permissions */
 
 	(void)natsConnection_GetLastError(fetch->link.connection, &last);
-	return ct_nats_fetch_fail(
-		fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
-		last != NULL && last[0] != '\0' ? last : "no message came in 10 seconds");
+	if (last == NULL || last[0] == '\0')
+		last = got != NATS_OK ? natsStatus_GetText(got) : "no message comes";
+	return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream, last);
+}
+
+/* Another consumer would send a few messages, and then wait for the same permission. */
+static bool permission_is_missing(const struct ct_nats_fetcher *fetch)
+{
+	const char *last = NULL;
+
+	(void)natsConnection_GetLastError(fetch->link.connection, &last);
+	return last != NULL && strstr(last, "Permissions Violation") != NULL;
 }
 
 static enum ctrace_status mark_remove(struct ct_nats_fetcher *fetch,
@@ -731,42 +742,62 @@ static bool parts_are_due(const struct ct_nats_fetcher *fetch)
 		(fetch->new_bytes > 0 && nats_Now() - fetch->new_since_ms >= TAKE_MS));
 }
 
+static enum ctrace_status message_consume(struct ct_nats_fetcher *fetch, natsMsg *message,
+					  uint64_t *out_pending)
+{
+	jsMsgMetaData *data = NULL;
+	enum ctrace_status status;
+
+	if (natsMsg_GetMetaData(&data, message) == NATS_OK) {
+		*out_pending = data->NumPending;
+		fetch->sequence = data->Sequence.Stream;
+		fetch->is_changed = true;
+	}
+	jsMsgMetaData_Destroy(data);
+	status = message_take(fetch, message);
+	natsMsg_Destroy(message);
+	return status;
+}
+
+/* How many messages are to come.  One, when the consumer does not answer. */
+static uint64_t consumer_pending(natsSubscription *subscription)
+{
+	jsConsumerInfo *info = NULL;
+	uint64_t pending = 1;
+	jsOptions request;
+
+	(void)jsOptions_Init(&request);
+	request.Wait = SILENT_MS;
+	if (natsSubscription_GetConsumerInfo(&info, subscription, &request, NULL) == NATS_OK)
+		pending = info->NumPending + (uint64_t)info->NumAckPending;
+	jsConsumerInfo_Destroy(info);
+	return pending;
+}
+
 static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
-					natsSubscription *subscription)
+					natsSubscription *subscription, bool *out_is_silent)
 {
 	struct ct_nats_copy *copy = fetch->copy;
 	enum ctrace_status status = CTRACE_OK;
-	int64_t silent_ms = 0;
+	int64_t heard_ms = nats_Now();
 
 	while (status == CTRACE_OK && copy->goes_on(copy->user)) {
 		natsMsg *message = NULL;
 		natsStatus got = natsSubscription_NextMsg(&message, subscription, NEXT_MS);
 		uint64_t pending = 1;
 
-		silent_ms = got == NATS_TIMEOUT ? silent_ms + NEXT_MS : 0;
-		if (silent_ms >= CT_NATS_REQUEST_MS && !copy->follows)
-			return silence_fail(fetch);
-		if (got == NATS_OK) {
-			jsMsgMetaData *data = NULL;
-
-			if (natsMsg_GetMetaData(&data, message) == NATS_OK) {
-				pending = data->NumPending;
-				fetch->sequence = data->Sequence.Stream;
-				fetch->is_changed = true;
-			}
-			jsMsgMetaData_Destroy(data);
-			status = message_take(fetch, message);
-			natsMsg_Destroy(message);
-		} else if (got == NATS_TIMEOUT) {
-			jsConsumerInfo *info = NULL;
-
-			if (natsSubscription_GetConsumerInfo(&info, subscription, NULL, NULL) ==
-			    NATS_OK)
-				pending = info->NumPending + (uint64_t)info->NumAckPending;
-			jsConsumerInfo_Destroy(info);
-		} else {
+		if (got == NATS_OK)
+			status = message_consume(fetch, message, &pending);
+		else if (got == NATS_TIMEOUT)
+			pending = consumer_pending(subscription);
+		else
 			return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
 						  natsStatus_GetText(got));
+		if (got == NATS_OK || pending == 0)
+			heard_ms = nats_Now();
+		if (nats_Now() - heard_ms >= SILENT_MS) {
+			*out_is_silent = true;
+			return status;
 		}
 		if (pending == 0 && !copy->follows)
 			break;
@@ -784,14 +815,87 @@ static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 	return status == CTRACE_OK ? metadata_fetch(fetch) : status;
 }
 
+/* Begins behind the last message that was taken. */
+static natsStatus consumer_make(struct ct_nats_fetcher *fetch, natsSubscription **out)
+{
+	jsOptions request;
+	jsSubOptions options;
+
+	(void)jsOptions_Init(&request);
+	request.Wait = SILENT_MS;
+	(void)jsSubOptions_Init(&options);
+	options.Stream = fetch->address.stream;
+	options.Ordered = true;
+	if (fetch->sequence > 0) {
+		options.Config.DeliverPolicy = js_DeliverByStartSequence;
+		options.Config.OptStartSeq = fetch->sequence + 1;
+	} else if (fetch->copy->since_ns > AHEAD_NS && fetch->copy->since_ns < INT64_MAX) {
+		options.Config.DeliverPolicy = js_DeliverByStartTime;
+		options.Config.OptStartTime = (int64_t)(fetch->copy->since_ns - AHEAD_NS);
+	}
+	return js_SubscribeSync(out, fetch->link.context, fetch->filter, &request, &options, NULL);
+}
+
+void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch)
+{
+	fetch->sequence = 0;
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next) {
+		trace->first_sequence = trace->last_sequence = trace->metadata_sequence =
+			trace->parts_sequence = trace->pruned = 0;
+		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next)
+			file->restarts = file->first_sequence = 0;
+	}
+}
+
+/* The servers may have made the stream anew, whose messages have other numbers. */
+static void stream_compare(struct ct_nats_fetcher *fetch)
+{
+	int64_t created = fetch->link.created;
+
+	if (ct_nats_stream_look(&fetch->link, &fetch->address, false, fetch->copy->error) ==
+		    CTRACE_OK &&
+	    fetch->link.created != created)
+		ct_nats_fetch_renumber(fetch);
+}
+
+/* A server has the consumer alone.  The servers may choose one that is dead, and one may die: then
+ * another consumer goes on. */
+static enum ctrace_status consumers_take(struct ct_nats_fetcher *fetch)
+{
+	struct ct_nats_copy *copy = fetch->copy;
+	enum ctrace_status status = CTRACE_OK;
+	natsStatus got = NATS_OK;
+
+	for (unsigned tries = 0;
+	     (tries < SUBSCRIBE_TRIES || copy->follows) && copy->goes_on(copy->user); tries++) {
+		natsSubscription *subscription = NULL;
+		uint64_t sequence = fetch->sequence;
+		bool is_silent = false;
+
+		got = consumer_make(fetch, &subscription);
+		if (got == NATS_TIMEOUT || got == NATS_NO_RESPONDERS)
+			continue;
+		if (got != NATS_OK)
+			return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
+						  ct_nats_reason(got));
+		status = messages_take(fetch, subscription, &is_silent);
+		natsSubscription_Destroy(subscription);
+		if (status != CTRACE_OK || !is_silent)
+			return status;
+		if (permission_is_missing(fetch))
+			return silence_fail(fetch, got);
+		if (fetch->sequence != sequence)
+			tries = 0;
+		stream_compare(fetch);
+	}
+	return copy->goes_on(copy->user) ? silence_fail(fetch, got) : status;
+}
+
 static enum ctrace_status stream_fetch(struct ct_nats_fetcher *fetch)
 {
 	char cluster[CT_NATS_TEXT] = "*", host[CT_NATS_TEXT], job[CT_NATS_TEXT];
 	const struct ct_nats_address *address = &fetch->address;
-	natsSubscription *subscription = NULL;
-	jsSubOptions options;
-	natsStatus got;
-	enum ctrace_status status;
 
 	if (address->cluster[0] != '\0')
 		ct_nats_token(cluster, sizeof cluster, address->cluster);
@@ -800,32 +904,15 @@ static enum ctrace_status stream_fetch(struct ct_nats_fetcher *fetch)
 	(void)snprintf(fetch->filter, sizeof fetch->filter, "%s.%s.%s.%s.*.*", address->subject,
 		       cluster, strcmp(address->host, "*") != 0 ? host : "*",
 		       strcmp(address->job, "*") != 0 ? job : "*");
-	(void)jsSubOptions_Init(&options);
-	options.Stream = address->stream;
-	options.Ordered = true;
-	if (fetch->copy->since_ns > AHEAD_NS && fetch->copy->since_ns < INT64_MAX) {
-		options.Config.DeliverPolicy = js_DeliverByStartTime;
-		options.Config.OptStartTime = (int64_t)(fetch->copy->since_ns - AHEAD_NS);
-	}
 	if (fetch->copy->is_archive) {
-		status = ct_nats_archive_open(fetch);
+		enum ctrace_status status = ct_nats_archive_open(fetch);
+
 		if (status != CTRACE_OK)
 			return status;
-		if (fetch->resumed > 0) {
-			options.Config.DeliverPolicy = js_DeliverByStartSequence;
-			options.Config.OptStartSeq = fetch->resumed + 1;
-		}
 	}
 	if (fetch->copy->is_from_now)
-		options.Config.DeliverPolicy = js_DeliverNew;
-	got = js_SubscribeSync(&subscription, fetch->link.context, fetch->filter, NULL, &options,
-			       NULL);
-	if (got != NATS_OK)
-		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, address->stream,
-					  natsStatus_GetText(got));
-	status = messages_take(fetch, subscription);
-	natsSubscription_Destroy(subscription);
-	return status;
+		fetch->sequence = fetch->link.last_sequence;
+	return consumers_take(fetch);
 }
 
 /* The file of the copy with the packets of that one. */

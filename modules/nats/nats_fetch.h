@@ -58,13 +58,12 @@ struct ct_nats_fetcher {
 	uint64_t new_bytes;
 	int64_t new_since_ms;
 	bool is_repeated;
-	/* of an archive */
 	char filter[1400]; /* the subjects that are copied */
-	int directory;     /* -1: no archive */
 	uint64_t sequence; /* of the last message that was taken */
-	uint64_t resumed;  /* where an earlier archive ended */
-	bool is_changed;   /* since the note was written */
-	int64_t noted_ms;  /* when it was written */
+	/* of an archive */
+	int directory;    /* -1: no archive */
+	bool is_changed;  /* since the note was written */
+	int64_t noted_ms; /* when it was written */
 };
 
 /* ---- nats_fetch.c */
@@ -73,6 +72,9 @@ enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace
 				      const char *path, const char *what);
 /* Returns the file of that name; makes it when it is new.  NULL without memory. */
 struct ct_nats_copied *ct_nats_copied_find(struct ct_nats_copied_trace *trace, const char *name);
+/* The stream was made anew: its messages have other numbers, and the forwarders send everything
+ * again, each file for the first time. */
+void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch);
 /* Reads what the copy has noted of the host's clock. */
 void ct_nats_clock_read(struct ct_nats_copied_trace *trace);
 bool ct_nats_name_is_packed(const char *name);

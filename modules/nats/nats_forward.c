@@ -37,6 +37,7 @@
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
 #define REFUSED_MS 10000  /* for so long, a forwarder that does not follow tries again */
 #define IDLE_MS 10000     /* for so long, the connection for a spool stays open without a trace */
+#define RETRY_MS 1000     /* at most between passes while messages are not acknowledged */
 #define METADATA_MAX CT_METADATA_LIMIT
 #define PATH_DEPTH 2u /* directories below a path */
 
@@ -466,10 +467,12 @@ static enum ctrace_status pass_failed(struct ct_nats_forwarder *forward, int64_t
 }
 
 /* Waits before the next pass.  A directory may have thousands of finished traces: a follower with
- * nothing to send takes a tenth of a processor at most. */
-static void passes_wait(const struct ct_nats_copy *copy, int64_t pass_ms)
+ * nothing to send takes a tenth of a processor at most.  A pass that failed has waited for the
+ * servers, and the next one follows soon. */
+static void passes_wait(const struct ct_nats_copy *copy, int64_t pass_ms, bool is_settled)
 {
-	int64_t end_ms = nats_Now() + (copy->follows ? 9 * pass_ms : 0);
+	int64_t rest_ms = !copy->follows ? 0 : 9 * pass_ms;
+	int64_t end_ms = nats_Now() + (is_settled || rest_ms < RETRY_MS ? rest_ms : RETRY_MS);
 
 	while (ct_nats_wait(copy) && nats_Now() < end_ms)
 		;
@@ -511,7 +514,7 @@ static enum ctrace_status passes(struct ct_nats_forwarder *forward)
 		else if (nats_Now() - idle_since >= IDLE_MS)
 			break;
 		if (!is_settled || !forward->has_sent)
-			passes_wait(copy, nats_Now() - begun_ms);
+			passes_wait(copy, nats_Now() - begun_ms, is_settled);
 	}
 	if (status == CTRACE_OK && !copy->follows)
 		return ct_nats_forward_fail(
