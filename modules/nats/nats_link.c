@@ -14,6 +14,9 @@
 #define CONNECT_MS 5000
 #define RECONNECT_MS 250
 #define WAIT_NS 200000000
+/* A server that stands still, or is cut off, closes no connection.  After this time without a byte
+ * libnats connects to another one. */
+#define STILL_MS 10000
 
 const char *ct_nats_reason(natsStatus status)
 {
@@ -69,6 +72,12 @@ static natsStatus options_set(natsOptions *options, const struct ct_nats_address
 		status = natsOptions_SetMaxReconnect(options, -1);
 	if (status == NATS_OK)
 		status = natsOptions_SetReconnectWait(options, RECONNECT_MS);
+	if (status == NATS_OK)
+		status = natsOptions_SetWriteDeadline(options, STILL_MS);
+	if (status == NATS_OK)
+		status = natsOptions_SetPingInterval(options, STILL_MS / 2);
+	if (status == NATS_OK)
+		status = natsOptions_SetMaxPingsOut(options, 2);
 	if (status == NATS_OK && address->uses_tls)
 		status = natsOptions_SetSecure(options, true);
 	if (status == NATS_OK && address->ca[0] != '\0')

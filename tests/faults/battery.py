@@ -99,7 +99,10 @@ class Output:
         self.thread_buffers, self.torn, self.lost, self.messages, self.counts, self.said = {}, 0, 0, [], {}, ''
 
     def decode(self, data):
-        result = subprocess.run([subject('decode')], input=data, capture_output=True, check=False)
+        self.take(subprocess.run([subject('decode')], input=data, capture_output=True, check=False))
+
+    def take(self, result):
+        """What decode printed."""
         for line in result.stdout.decode().splitlines():
             words = line.split()
             if words[0] == 'torn':

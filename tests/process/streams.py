@@ -24,6 +24,8 @@ from writer import PATIENCE, TOOL, Room, expect, same, without_gaps
 class Server:
     """A nats-server at a port that was free."""
 
+    listens = '127.0.0.1'
+
     def __init__(self, room, name, port, routes=()):
         self.room, self.name, self.port, self.routes = room, name, port, routes
         self.process = None
@@ -31,7 +33,7 @@ class Server:
 
     def start(self):
         with open(self.room.at(f'{self.name}.log'), 'ab') as log:
-            self.process = subprocess.Popen(['nats-server', '-a', '127.0.0.1', '-p', str(self.port), '-js', '-sd', self.room.at(self.name),
+            self.process = subprocess.Popen(['nats-server', '-a', self.listens, '-p', str(self.port), '-js', '-sd', self.room.at(self.name),
                                              '-n', self.name, *self.routes], stdout=log, stderr=log)
         self.room.processes.append(self.process)
 
