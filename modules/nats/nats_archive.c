@@ -40,7 +40,7 @@
  * keep a part of it. */
 static bool file_is_noted(const struct ct_nats_copied *file)
 {
-	return (file->is_begun && (file->is_whole || !ct_nats_name_is_packed(file->name))) ||
+	return (file->has.is_begun && (file->is_whole || !ct_nats_name_is_packed(file->name))) ||
 	       file->is_replaced;
 }
 
@@ -57,10 +57,15 @@ static uint64_t archive_sequence(const struct ct_nats_fetcher *fetch)
 		if (trace->parts_sequence > 0 && trace->parts_sequence <= sequence)
 			sequence = trace->parts_sequence - 1;
 		for (const struct ct_nats_copied *file = trace->files; file != NULL;
-		     file = file->next)
-			if (file->is_begun && !file_is_noted(file) &&
+		     file = file->next) {
+			uint64_t waiting = ct_nats_waiting_sequence(file);
+
+			if (waiting <= sequence)
+				sequence = waiting - 1;
+			if (file->has.is_begun && !file_is_noted(file) &&
 			    file->first_sequence <= sequence)
 				sequence = file->first_sequence - 1;
+		}
 	}
 	return sequence;
 }
@@ -83,11 +88,12 @@ static void note_print(struct ct_buf *out, const struct ct_nats_fetcher *fetch, 
 		for (const struct ct_nats_copied *file = trace->files; file != NULL;
 		     file = file->next)
 			if (file_is_noted(file))
-				ct_buf_add_format(
-					out,
-					"file %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %d %d\n",
-					file->name, file->base, file->end, file->restarts,
-					file->is_begun, file->is_whole, file->is_replaced);
+				ct_buf_add_format(out,
+						  "file %s %" PRIu64 " %" PRIu64 " %" PRIu64
+						  " %" PRIu64 " %d %d %d\n",
+						  file->name, file->has.base, file->has.floor,
+						  file->has.end, file->restarts, file->has.is_begun,
+						  file->is_whole, file->is_replaced);
 	}
 }
 
@@ -160,31 +166,43 @@ static struct ct_nats_copied_trace *trace_parse(struct ct_nats_fetcher *fetch, c
 	return trace;
 }
 
-/* "file NAME BASE END RESTARTS BEGUN WHOLE REPLACED" */
+/* "file NAME BASE FLOOR END RESTARTS BEGUN WHOLE REPLACED" */
 static bool file_parse(struct ct_nats_copied_trace *trace, const char *line)
 {
 	struct ct_nats_copied *file, found = { .fd = -1 };
 	int is_begun, is_whole, is_replaced;
 
 	if (trace == NULL ||
-	    sscanf(line, "file %63s %" SCNu64 " %" SCNu64 " %" SCNu64 " %d %d %d", found.name,
-		   &found.base, &found.end, &found.restarts, &is_begun, &is_whole,
-		   &is_replaced) != 7 ||
-	    !text_is_name(found.name) || found.base > found.end)
+	    sscanf(line, "file %63s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %d %d %d",
+		   found.name, &found.has.base, &found.has.floor, &found.has.end, &found.restarts,
+		   &is_begun, &is_whole, &is_replaced) != 8 ||
+	    !text_is_name(found.name) || found.has.base > found.has.floor ||
+	    found.has.floor > found.has.end)
 		return false;
 	file = ct_nats_copied_find(trace, found.name);
 	if (file == NULL)
 		return false;
-	file->base = found.base;
-	file->end = file->packet_end = found.end;
+	file->has = found.has;
+	file->has.packet_begin = file->has.packet_end = found.has.end;
 	file->restarts = found.restarts;
-	file->is_begun = is_begun != 0;
+	file->has.is_begun = is_begun != 0;
 	file->is_whole = is_whole != 0;
 	file->is_replaced = is_replaced != 0;
 	return true;
 }
 
-/* Has the directory what the note says? */
+static bool file_cut(const struct ct_nats_fetcher *fetch, const char *path, uint64_t size)
+{
+	int fd = openat(fetch->directory, path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	bool is_cut = fd >= 0 && ftruncate(fd, (off_t)size) == 0;
+
+	if (fd >= 0)
+		(void)close(fd);
+	return is_cut;
+}
+
+/* Has the directory what the note says?  Bytes behind that come again: readers of an archive that
+ * is killed meanwhile shall not take them for what they do not follow. */
 static bool trace_is_there(const struct ct_nats_fetcher *fetch,
 			   const struct ct_nats_copied_trace *trace)
 {
@@ -197,9 +215,14 @@ static bool trace_is_there(const struct ct_nats_fetcher *fetch,
 		return false;
 	for (const struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
 		(void)snprintf(path, sizeof path, "%.255s/%.63s", name, file->name);
-		if (file->is_begun && !file->is_replaced &&
-		    (fstatat(fetch->directory, path, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
-		     (uint64_t)info.st_size < file->end - file->base))
+		uint64_t size = file->has.end - file->has.base;
+
+		if (!file->has.is_begun || file->is_replaced)
+			continue;
+		if (fstatat(fetch->directory, path, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+		    (uint64_t)info.st_size < size)
+			return false;
+		if ((uint64_t)info.st_size > size && !file_cut(fetch, path, size))
 			return false;
 	}
 	return true;
@@ -366,6 +389,10 @@ static enum ctrace_status archive_prune(struct ct_nats_fetcher *fetch)
 		uint64_t below = trace->last_sequence + 1 < kept ? trace->last_sequence + 1 : kept;
 		natsStatus status;
 
+		for (const struct ct_nats_copied *file = trace->files; file != NULL;
+		     file = file->next)
+			if (ct_nats_waiting_sequence(file) < below)
+				below = ct_nats_waiting_sequence(file);
 		if (!trace->has_metadata || trace->has_left || trace->last_sequence == 0 ||
 		    below <= trace->pruned)
 			continue;

@@ -1,10 +1,11 @@
 /*
  * nats_fetch.c - copies traces from a stream into directories.
  *
- * A message names the file and the offset of its bytes, so the messages are put where they belong,
- * in the order of the stream.  One that comes twice changes nothing.  Of a file whose beginning the
- * stream no longer keeps, the copy begins with the first message that begins a packet; a gap is
- * closed, and readers see it by the packets' numbers.
+ * A message names the file and the offset of its bytes, so the messages are put where they belong.
+ * One that comes twice changes nothing.  One that comes too early, because the servers refused the
+ * one before and the forwarder sent that again, waits in memory.  A gap that nothing fills is
+ * closed: the copy goes on with the next message that begins a packet, and readers see the gap by
+ * the packets' numbers.  So it is with a file whose beginning the stream no longer keeps.
  *
  * What comes from the server is not trusted: names are made into one word, offsets and sizes are
  * checked, and links are not followed.
@@ -34,6 +35,13 @@
 #define TAKE_BYTES (UINT64_C(16) << 20)
 #define TAKE_MS 300
 #define PARTIAL_MS 5000 /* then the rest of a packet is not waited for: its program went down */
+/* Messages wait for one that is late.  A forwarder has 16 of half a megabyte under way, and sends
+ * all of them again when one is refused. */
+#define WAITING_BYTES (UINT64_C(64) << 20)
+#define WAITING_OVERHEAD 1024u /* of a message */
+#define WAITING_MESSAGES 4096u /* of the stream */
+#define WAITING_MS 30000       /* of a copy whose parts are handed over */
+#define WAITING_LOOK 64u       /* messages between looks at what waits */
 /* An archive is made durable and noted at most so often. */
 #define NOTE_MS 2000
 /* A message is younger than its events by the server's clock, unless that is behind by more. */
@@ -209,7 +217,7 @@ static bool file_open(struct ct_nats_fetcher *fetch, const struct ct_nats_copied
 	if (fetch->open_count >= FILES_OPEN)
 		files_close_one(fetch);
 	(void)snprintf(path, sizeof path, "%s/%s", trace->path, file->name);
-	file->fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+	file->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
 	if (file->fd < 0) {
 		(void)ct_nats_fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
 		return false;
@@ -434,7 +442,7 @@ static enum ctrace_status packed_take(struct ct_nats_fetcher *fetch,
 {
 	struct ct_nats_copied *file;
 
-	if (total == 0 || packed->base != 0 || packed->end != total)
+	if (total == 0 || packed->has.base != 0 || packed->has.end != total)
 		return CTRACE_OK;
 	packed->is_whole = true;
 	file = file_unpacked(trace, packed);
@@ -453,29 +461,36 @@ static enum ctrace_status packed_take(struct ct_nats_fetcher *fetch,
 	return CTRACE_OK;
 }
 
-/* Where the last packet of a file ends, now that these bytes have come. */
-static uint64_t packet_end(const struct ct_nats_copied *file, const char *bytes, size_t size,
-			   uint64_t offset, uint64_t total, bool begins)
+/* Where the last packet of a file is, now that bytes have come.  A message may end within the head
+ * of a packet: such a packet counts as one of a head only, until more comes. */
+static void packet_track(struct ct_nats_copied *file, uint64_t offset, bool begins,
+			 uint64_t sequence)
 {
-	uint64_t end = file->packet_end;
-	struct ct_packet_head head;
-	size_t at = 0;
+	struct ct_nats_extent *has = &file->has;
+	uint64_t at = has->packet_end;
 
-	if (ct_nats_name_is_packed(file->name))
-		return total;
-	if (!begins)
-		return end > offset + size ? end : offset + size;
-	while (at < size &&
-	       ct_packet_decode_head((const unsigned char *)bytes + at, size - at, &head) ==
-		       CTRACE_OK &&
-	       head.packet_bits / 8 > 0) {
-		uint64_t packet = head.packet_bits / 8;
+	if (begins)
+		at = offset;
+	else if (has->packet_end == has->packet_begin + CT_PACKET_HEAD)
+		at = has->packet_begin;
+	while (at >= has->floor && at < has->end) {
+		unsigned char bytes[CT_PACKET_HEAD];
+		struct ct_packet_head head;
+		ssize_t size = pread(file->fd, bytes, sizeof bytes, (off_t)(at - has->base));
 
-		if (packet > size - at)
-			return offset + at + packet;
-		at += (size_t)packet;
+		if (at != has->packet_begin || has->packet_sequence == 0)
+			has->packet_sequence = sequence;
+		has->packet_begin = at;
+		if (has->end - at < CT_PACKET_HEAD)
+			has->packet_end = at + CT_PACKET_HEAD;
+		else if (size == (ssize_t)sizeof bytes &&
+			 ct_packet_decode_head(bytes, sizeof bytes, &head) == CTRACE_OK &&
+			 head.packet_bits / 8 >= CT_PACKET_HEAD)
+			has->packet_end = at + head.packet_bits / 8;
+		else /* damaged */
+			has->packet_begin = has->packet_end = has->end;
+		at = has->packet_end;
 	}
-	return offset + size;
 }
 
 /* How much of the message was handed over before: whole packets. */
@@ -491,75 +506,349 @@ static size_t bytes_taken(const struct ct_nats_copied *file, const char *bytes, 
 	       ct_packet_decode_head((const unsigned char *)bytes + at, size - at, &head) ==
 		       CTRACE_OK &&
 	       head.packet_bits / 8 > 0 && head.packet_bits / 8 <= size - at &&
-	       offset + at + head.packet_bits / 8 <= file->base)
+	       offset + at + head.packet_bits / 8 <= file->has.base)
 		at += (size_t)(head.packet_bits / 8);
 	return at;
 }
 
+/* The copy of the file begins with that byte. */
+static bool file_begin(struct ct_nats_fetcher *fetch, const struct ct_nats_copied_trace *trace,
+		       struct ct_nats_copied *file, uint64_t offset, uint64_t sequence)
+{
+	if (file->fd >= 0) {
+		(void)close(file->fd);
+		file->fd = -1;
+		fetch->open_count--;
+	}
+	file->has = (struct ct_nats_extent){ .base = offset, .floor = offset, .end = offset };
+	file->has.is_begun = true;
+	file->first_sequence = sequence;
+	return file_open(fetch, trace, file, O_TRUNC);
+}
+
+/* Puts the bytes of a message, which do not begin behind the end of the copy, in their place. */
+static enum ctrace_status bytes_put(struct ct_nats_fetcher *fetch,
+				    struct ct_nats_copied_trace *trace, struct ct_nats_copied *file,
+				    natsMsg *message, uint64_t sequence)
+{
+	struct ct_nats_extent *has = &file->has;
+	uint64_t offset = header_number(message, CT_NATS_OFFSET);
+	const char *bytes = natsMsg_GetData(message);
+	size_t size = (size_t)natsMsg_GetDataLength(message), before = 0;
+	bool begins = header_is_there(message, CT_NATS_BEGINS), is_anew = !has->is_begun;
+	enum ctrace_status status;
+
+	if (file->is_taken && begins && offset < has->base)
+		before = bytes_taken(file, bytes, size, offset);
+	else if (!is_anew && offset < has->floor)
+		before = has->floor - offset < size ? (size_t)(has->floor - offset) : size;
+	/* A packet begins at the floor, and where the last packet was handed over. */
+	begins = begins || (before > 0 && before < size);
+	if (before == size && size > 0)
+		return CTRACE_OK;
+	bytes += before;
+	size -= before;
+	offset += before;
+	/* Without its beginning, a packet cannot be read. */
+	if (is_anew && !begins) {
+		trace->has_left = true;
+		return CTRACE_OK;
+	}
+	if (!is_anew && offset < has->floor)
+		return CTRACE_OK;
+	if (!(is_anew ? file_begin(fetch, trace, file, offset, sequence)
+		      : file_open(fetch, trace, file, 0)))
+		return CTRACE_OS_ERROR;
+	if (sequence < file->first_sequence)
+		file->first_sequence = sequence;
+	if (offset + size > has->end)
+		has->end = offset + size;
+	if (ct_nats_name_is_packed(file->name))
+		has->packet_end = header_number(message, CT_NATS_SIZE);
+	status = bytes_write(fetch, trace, file->fd, bytes, size, offset - has->base);
+	if (!ct_nats_name_is_packed(file->name))
+		packet_track(file, offset, begins, sequence);
+	metadata_hide(trace, false);
+	trace->is_changed = true;
+	if (fetch->new_bytes == 0)
+		fetch->new_since_ms = nats_Now();
+	fetch->new_bytes += size;
+	if (status != CTRACE_OK || !ct_nats_name_is_packed(file->name))
+		return status;
+	return packed_take(fetch, trace, file, header_number(message, CT_NATS_SIZE));
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Messages that came too early
+ */
+
+uint64_t ct_nats_waiting_sequence(const struct ct_nats_copied *file)
+{
+	uint64_t first = file->reopens > 0 ? file->reopens : UINT64_MAX;
+
+	for (const struct ct_nats_waiting *waiting = file->waiting; waiting != NULL;
+	     waiting = waiting->next)
+		first = waiting->sequence < first ? waiting->sequence : first;
+	return first;
+}
+
+static uint64_t waiting_cost(const natsMsg *message)
+{
+	return (uint64_t)natsMsg_GetDataLength(message) + WAITING_OVERHEAD;
+}
+
+static void waiting_remove(struct ct_nats_fetcher *fetch, struct ct_nats_copied *file)
+{
+	struct ct_nats_waiting *waiting = file->waiting;
+
+	file->waiting = waiting->next;
+	fetch->waiting_bytes -= waiting_cost(waiting->message);
+	natsMsg_Destroy(waiting->message);
+	free(waiting);
+}
+
+static void waiting_remove_all(struct ct_nats_fetcher *fetch, struct ct_nats_copied *file)
+{
+	while (file->waiting != NULL)
+		waiting_remove(fetch, file);
+}
+
+/* Takes the message from the caller. */
+static enum ctrace_status waiting_add(struct ct_nats_fetcher *fetch, struct ct_nats_copied *file,
+				      natsMsg **message)
+{
+	struct ct_nats_waiting *waiting = calloc(1, sizeof *waiting), **at = &file->waiting;
+
+	if (waiting == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	waiting->message = *message;
+	waiting->offset = header_number(*message, CT_NATS_OFFSET);
+	waiting->sequence = fetch->sequence;
+	waiting->since_ms = nats_Now();
+	fetch->waiting_bytes += waiting_cost(*message);
+	*message = NULL;
+	while (*at != NULL && (*at)->offset <= waiting->offset)
+		at = &(*at)->next;
+	waiting->next = *at;
+	*at = waiting;
+	return CTRACE_OK;
+}
+
+/* Puts the messages that need not wait any longer. */
+static enum ctrace_status waiting_put(struct ct_nats_fetcher *fetch,
+				      struct ct_nats_copied_trace *trace,
+				      struct ct_nats_copied *file)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	while (status == CTRACE_OK && file->waiting != NULL && file->has.is_begun &&
+	       file->waiting->offset <= file->has.end) {
+		if (!file->is_replaced)
+			status = bytes_put(fetch, trace, file, file->waiting->message,
+					   file->waiting->sequence);
+		waiting_remove(fetch, file);
+	}
+	return status;
+}
+
+/* Before a gap, the last packet may not be complete. */
+static enum ctrace_status packet_cut(struct ct_nats_fetcher *fetch,
+				     const struct ct_nats_copied_trace *trace,
+				     struct ct_nats_copied *file)
+{
+	struct ct_nats_extent *has = &file->has;
+
+	if (!has->is_begun || has->end >= has->packet_end || has->packet_begin < has->floor ||
+	    ct_nats_name_is_packed(file->name))
+		return CTRACE_OK;
+	if (!file_open(fetch, trace, file, 0))
+		return CTRACE_OS_ERROR;
+	has->end = has->packet_end = has->packet_begin;
+	if (ftruncate(file->fd, (off_t)(has->end - has->base)) != 0)
+		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, trace->path, strerror(errno));
+	return CTRACE_OK;
+}
+
+/* Where the first packet of the trace in a message begins.  The size of the message: nowhere. */
+static size_t packet_find(const struct ct_nats_copied_trace *trace,
+			  const struct ct_nats_copied *file, natsMsg *message)
+{
+	const unsigned char *bytes = (const unsigned char *)natsMsg_GetData(message);
+	size_t size = (size_t)natsMsg_GetDataLength(message), at = 0;
+	struct ct_packet_head head;
+	char uuid[sizeof trace->uuid];
+
+	if (header_is_there(message, CT_NATS_BEGINS))
+		return 0;
+	if (ct_nats_name_is_packed(file->name))
+		return size;
+	for (; (at = ct_packet_find(bytes, size, at)) < size; at++) {
+		if (ct_packet_decode_head(bytes + at, size - at, &head) != CTRACE_OK)
+			continue;
+		for (size_t i = 0; i < sizeof head.uuid; i++)
+			(void)snprintf(uuid + 2 * i, 3, "%02x", head.uuid[i]);
+		if (strcmp(uuid, trace->uuid) == 0)
+			break;
+	}
+	return at;
+}
+
+/* Goes on with the next packet that has come. */
+static enum ctrace_status gap_close(struct ct_nats_fetcher *fetch,
+				    struct ct_nats_copied_trace *trace, struct ct_nats_copied *file)
+{
+	struct ct_nats_extent *has = &file->has;
+	enum ctrace_status status = packet_cut(fetch, trace, file);
+	uint64_t next = 0;
+
+	while (file->waiting != NULL) {
+		natsMsg *message = file->waiting->message;
+		size_t at = packet_find(trace, file, message);
+
+		next = file->waiting->offset + at;
+		if (at < (size_t)natsMsg_GetDataLength(message))
+			break;
+		trace->has_left = true;
+		waiting_remove(fetch, file);
+	}
+	if (status != CTRACE_OK || file->waiting == NULL)
+		return status;
+	if (!has->is_begun && !file_begin(fetch, trace, file, next, file->waiting->sequence))
+		return CTRACE_OS_ERROR;
+	has->base += next - has->end;
+	has->end = has->floor = next;
+	return waiting_put(fetch, trace, file);
+}
+
+/* Has a message waited for too long? */
+static bool waiting_is_over(const struct ct_nats_fetcher *fetch, const struct ct_nats_copied *file)
+{
+	for (const struct ct_nats_waiting *waiting = file->waiting; waiting != NULL;
+	     waiting = waiting->next)
+		if (waiting->sequence + WAITING_MESSAGES < fetch->sequence ||
+		    (fetch->copy->take != NULL && nats_Now() - waiting->since_ms >= WAITING_MS))
+			return true;
+	return false;
+}
+
+static enum ctrace_status waiting_look(struct ct_nats_fetcher *fetch)
+{
+	enum ctrace_status status = CTRACE_OK;
+
+	for (struct ct_nats_copied_trace *trace = fetch->traces;
+	     trace != NULL && fetch->waiting_bytes > 0; trace = trace->next)
+		for (struct ct_nats_copied *file = trace->files;
+		     file != NULL && status == CTRACE_OK; file = file->next)
+			if (file->waiting != NULL && waiting_is_over(fetch, file))
+				status = gap_close(fetch, trace, file);
+	return status;
+}
+
+/* Closes the gaps of a file.  An archive that goes on reopens them: the late message may come. */
+static enum ctrace_status gaps_end(struct ct_nats_fetcher *fetch,
+				   struct ct_nats_copied_trace *trace, struct ct_nats_copied *file)
+{
+	enum ctrace_status status;
+	uint64_t first;
+
+	if (file->waiting == NULL)
+		return CTRACE_OK;
+	first = ct_nats_waiting_sequence(file);
+	if (file->has.end < file->has.packet_end && file->has.packet_sequence < first)
+		first = file->has.packet_sequence;
+	status = packet_cut(fetch, trace, file);
+	if (fetch->copy->is_archive) {
+		file->had = file->has;
+		file->reopens = first;
+	}
+	while (file->waiting != NULL && status == CTRACE_OK)
+		status = gap_close(fetch, trace, file);
+	return status;
+}
+
+static enum ctrace_status gaps_end_all(struct ct_nats_fetcher *fetch)
+{
+	enum ctrace_status status = waiting_look(fetch);
+
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next) {
+		bool has_left = trace->has_left, reopens = false;
+
+		for (struct ct_nats_copied *file = trace->files;
+		     file != NULL && status == CTRACE_OK; file = file->next) {
+			status = gaps_end(fetch, trace, file);
+			reopens |= file->reopens > 0;
+		}
+		if (reopens)
+			trace->has_left = has_left;
+	}
+	return status;
+}
+
+static void gaps_reopen(struct ct_nats_fetcher *fetch)
+{
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next)
+			if (file->reopens > 0)
+				file->has = file->had;
+}
+
+/* Closes the gap that has been there for the longest time. */
+static enum ctrace_status gap_close_oldest(struct ct_nats_fetcher *fetch)
+{
+	struct ct_nats_copied_trace *of = NULL;
+	struct ct_nats_copied *oldest = NULL;
+	uint64_t first = UINT64_MAX;
+
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next)
+			if (file->waiting != NULL && ct_nats_waiting_sequence(file) < first) {
+				first = ct_nats_waiting_sequence(file);
+				oldest = file;
+				of = trace;
+			}
+	return oldest != NULL ? gap_close(fetch, of, oldest) : CTRACE_OK;
+}
+
+/* Are bytes of the beginning of the file likely to come?  A copy that hands over its parts begins
+ * at once, where the stream does. */
+static bool beginning_comes(const struct ct_nats_fetcher *fetch)
+{
+	const struct ct_nats_copy *copy = fetch->copy;
+
+	return copy->take == NULL ||
+	       (!copy->is_from_now && copy->since_ns == 0 && fetch->link.first_sequence <= 1);
+}
+
 static enum ctrace_status bytes_take(struct ct_nats_fetcher *fetch,
 				     struct ct_nats_copied_trace *trace, const char *name,
-				     natsMsg *message)
+				     natsMsg **message)
 {
-	uint64_t offset = header_number(message, CT_NATS_OFFSET);
-	uint64_t restarts = header_number(message, CT_NATS_RESTART);
-	const char *bytes = natsMsg_GetData(message);
-	size_t size = (size_t)natsMsg_GetDataLength(message), taken;
-	bool begins = header_is_there(message, CT_NATS_BEGINS), is_anew;
+	uint64_t offset = header_number(*message, CT_NATS_OFFSET);
+	uint64_t restarts = header_number(*message, CT_NATS_RESTART);
+	uint64_t size = (uint64_t)natsMsg_GetDataLength(*message);
 	struct ct_nats_copied *file = ct_nats_copied_find(trace, name);
 	enum ctrace_status status;
 
 	if (file == NULL)
 		return CTRACE_NOT_ENOUGH_MEMORY;
-	if (file->is_replaced)
+	if (file->is_replaced || restarts < file->restarts || offset > INT64_MAX - size)
 		return CTRACE_OK;
-	if (file->is_taken && begins && offset < file->base) {
-		fetch->is_repeated |= restarts > file->restarts;
-		taken = bytes_taken(file, bytes, size, offset);
-		if (taken == size)
-			return CTRACE_OK;
-		bytes += taken;
-		size -= taken;
-		offset += taken;
-	}
-	is_anew = !file->is_begun || restarts > file->restarts;
-	/* Without its beginning, a packet cannot be read.  Older bytes of the file are elsewhere.
-	 */
-	if ((is_anew || offset > file->end) && !begins) {
-		trace->has_left = true;
-		return CTRACE_OK;
-	}
-	if (restarts < file->restarts || offset > INT64_MAX - size ||
-	    (!is_anew && offset < file->base))
-		return CTRACE_OK;
-	if (is_anew && file->fd >= 0) {
-		(void)close(file->fd);
-		file->fd = -1;
-		fetch->open_count--;
-	}
-	if (!file_open(fetch, trace, file, is_anew ? O_TRUNC : 0))
-		return CTRACE_OS_ERROR;
-	if (is_anew) {
-		file->first_sequence = fetch->sequence;
-		file->base = file->end = offset;
+	if (restarts > file->restarts) {
+		waiting_remove_all(fetch, file);
+		fetch->is_repeated |= file->is_taken && offset < file->has.base;
 		file->restarts = restarts;
-		file->is_begun = true;
+		file->has.is_begun = false;
 	}
-	if (offset > file->end) { /* a gap is closed */
-		file->base += offset - file->end;
-		file->end = offset;
-	}
-	if (offset + size > file->end)
-		file->end = offset + size;
-	file->packet_end =
-		packet_end(file, bytes, size, offset, header_number(message, CT_NATS_SIZE), begins);
-	status = bytes_write(fetch, trace, file->fd, bytes, size, offset - file->base);
-	metadata_hide(trace, false);
-	if (fetch->new_bytes == 0)
-		fetch->new_since_ms = nats_Now();
-	fetch->new_bytes += size;
-	if (status != CTRACE_OK || !ct_nats_name_is_packed(name))
+	if (file->has.is_begun ? offset > file->has.end
+			       : offset > 0 && !file->is_taken && beginning_comes(fetch)) {
+		status = waiting_add(fetch, file, message);
+		while (status == CTRACE_OK && fetch->waiting_bytes > WAITING_BYTES)
+			status = gap_close_oldest(fetch);
 		return status;
-	return packed_take(fetch, trace, file, header_number(message, CT_NATS_SIZE));
+	}
+	status = bytes_put(fetch, trace, file, *message, fetch->sequence);
+	return status == CTRACE_OK ? waiting_put(fetch, trace, file) : status;
 }
 
 static bool name_is_stream(const char *name)
@@ -568,9 +857,11 @@ static bool name_is_stream(const char *name)
 	       strspn(name + 7, "0123456789.abcdefghijklmnopqrstuvwxyz") == strlen(name + 7);
 }
 
-static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg *message)
+/* May take the message from the caller. */
+static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg **taken)
 {
 	struct ct_nats_copied_trace *trace;
+	natsMsg *message = *taken;
 	const char *name = NULL;
 	enum ctrace_status status;
 
@@ -589,7 +880,7 @@ static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg *m
 	if (strcmp(name, CT_NATS_METADATA) == 0)
 		return metadata_take(fetch, trace, message);
 	if (name_is_stream(name))
-		return bytes_take(fetch, trace, name, message);
+		return bytes_take(fetch, trace, name, taken);
 	trace->has_left = true;
 	return CTRACE_OK;
 }
@@ -633,31 +924,39 @@ static enum ctrace_status metadata_take_parts(struct ct_nats_fetcher *fetch,
 	return status;
 }
 
+/* The metadata that the stream has last. */
+static enum ctrace_status metadata_fetch_last(struct ct_nats_fetcher *fetch,
+					      struct ct_nats_copied_trace *trace)
+{
+	char subject[sizeof trace->subject + sizeof CT_NATS_METADATA + 1];
+	uint64_t sequence = fetch->sequence;
+	natsMsg *message = NULL;
+	enum ctrace_status status;
+
+	(void)snprintf(subject, sizeof subject, "%s." CT_NATS_METADATA, trace->subject);
+	if (js_GetLastMsg(&message, fetch->link.context, fetch->address.stream, subject, NULL,
+			  NULL) != NATS_OK)
+		return CTRACE_OK;
+	fetch->sequence = natsMsg_GetSequence(message);
+	status = header_number(message, CT_NATS_OFFSET) == 0
+			 ? metadata_take(fetch, trace, message)
+			 : metadata_take_parts(fetch, trace, subject);
+	fetch->sequence = sequence;
+	natsMsg_Destroy(message);
+	return status;
+}
+
 /* What the streams of a copy do not have: the clocks, and the metadata of traces whose part of the
  * stream begins behind them. */
 static enum ctrace_status metadata_fetch(struct ct_nats_fetcher *fetch)
 {
-	uint64_t sequence = fetch->sequence;
 	enum ctrace_status status = CTRACE_OK;
 
 	for (struct ct_nats_copied_trace *trace = fetch->traces;
 	     trace != NULL && status == CTRACE_OK; trace = trace->next) {
-		char subject[sizeof trace->subject + sizeof CT_NATS_METADATA + 1];
-		natsMsg *message = NULL;
-
 		status = clock_write(fetch, trace);
-		if (trace->has_metadata || status != CTRACE_OK)
-			continue;
-		(void)snprintf(subject, sizeof subject, "%s." CT_NATS_METADATA, trace->subject);
-		if (js_GetLastMsg(&message, fetch->link.context, fetch->address.stream, subject,
-				  NULL, NULL) != NATS_OK)
-			continue;
-		fetch->sequence = natsMsg_GetSequence(message);
-		status = header_number(message, CT_NATS_OFFSET) == 0
-				 ? metadata_take(fetch, trace, message)
-				 : metadata_take_parts(fetch, trace, subject);
-		fetch->sequence = sequence;
-		natsMsg_Destroy(message);
+		if (!trace->has_metadata && status == CTRACE_OK)
+			status = metadata_fetch_last(fetch, trace);
 	}
 	return status;
 }
@@ -692,7 +991,8 @@ static bool files_are_partial(const struct ct_nats_fetcher *fetch)
 	     trace = trace->next)
 		for (const struct ct_nats_copied *file = trace->files; file != NULL;
 		     file = file->next)
-			if (file->is_begun && !file->is_replaced && file->end < file->packet_end)
+			if (file->has.is_begun && !file->is_replaced &&
+			    file->has.end < file->has.packet_end)
 				return true;
 	return false;
 }
@@ -702,11 +1002,11 @@ static void trace_empty(struct ct_nats_fetcher *fetch, struct ct_nats_copied_tra
 	for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
 		bool is_replaced = file->is_replaced;
 
-		if (!file->is_begun || is_replaced)
+		if (!file->has.is_begun || is_replaced)
 			continue;
 		file_remove(fetch, trace, file);
 		file->is_replaced = ct_nats_name_is_packed(file->name);
-		file->base = file->end;
+		file->has.base = file->has.floor = file->has.end;
 		file->is_taken = true;
 	}
 	metadata_hide(trace, true);
@@ -718,7 +1018,8 @@ static enum ctrace_status parts_take(struct ct_nats_fetcher *fetch)
 	enum ctrace_status status = metadata_fetch(fetch);
 
 	if (fetch->new_bytes == 0 ||
-	    (files_are_partial(fetch) && nats_Now() - fetch->new_since_ms < PARTIAL_MS))
+	    (files_are_partial(fetch) &&
+	     (fetch->waiting_bytes > 0 || nats_Now() - fetch->new_since_ms < PARTIAL_MS)))
 		return status;
 	for (struct ct_nats_copied_trace *trace = fetch->traces;
 	     trace != NULL && status == CTRACE_OK; trace = trace->next)
@@ -754,7 +1055,7 @@ static enum ctrace_status message_consume(struct ct_nats_fetcher *fetch, natsMsg
 		fetch->is_changed = true;
 	}
 	jsMsgMetaData_Destroy(data);
-	status = message_take(fetch, message);
+	status = message_take(fetch, &message);
 	natsMsg_Destroy(message);
 	return status;
 }
@@ -801,6 +1102,8 @@ static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 		}
 		if (pending == 0 && !copy->follows)
 			break;
+		if (status == CTRACE_OK && (got != NATS_OK || fetch->sequence % WAITING_LOOK == 0))
+			status = waiting_look(fetch);
 		if (status == CTRACE_OK && copy->take != NULL &&
 		    (pending == 0 || parts_are_due(fetch)))
 			status = parts_take(fetch);
@@ -810,6 +1113,8 @@ static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 		    nats_Now() - fetch->noted_ms >= NOTE_MS)
 			status = ct_nats_archive_note(fetch);
 	}
+	if (status == CTRACE_OK)
+		status = gaps_end_all(fetch);
 	if (status == CTRACE_OK && copy->take != NULL)
 		status = parts_take(fetch);
 	return status == CTRACE_OK ? metadata_fetch(fetch) : status;
@@ -843,8 +1148,12 @@ void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch)
 	     trace = trace->next) {
 		trace->first_sequence = trace->last_sequence = trace->metadata_sequence =
 			trace->parts_sequence = trace->pruned = 0;
-		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next)
+		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
+			waiting_remove_all(fetch, file);
 			file->restarts = file->first_sequence = 0;
+			if (ct_nats_name_is_packed(file->name) && !file->is_whole)
+				file->has.is_begun = false;
+		}
 	}
 }
 
@@ -944,7 +1253,8 @@ static bool mark_differs(const struct ct_nats_copied_trace *trace, const char *l
 		    sscanf(line, "%63s %llu%n", name, &size, &used) < 2)
 			return false;
 		file = file_whole(trace, name);
-		if (file == NULL || (!file->is_whole && (file->base != 0 || file->end != size)))
+		if (file == NULL ||
+		    (!file->is_whole && (file->has.base != 0 || file->has.end != size)))
 			return true;
 		line = memchr(line, '\n', (size_t)(end - line));
 		line = line != NULL ? line + 1 : end;
@@ -1012,7 +1322,7 @@ static void packed_end(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trac
 				? file_unpacked(trace, file)
 				: NULL;
 
-		if (other != NULL && other->is_begun)
+		if (other != NULL && other->has.is_begun)
 			file_remove(fetch, trace, file);
 	}
 }
@@ -1028,6 +1338,11 @@ static enum ctrace_status traces_end(struct ct_nats_fetcher *fetch)
 		char path[4200];
 
 		packed_end(fetch, trace);
+		/* An earlier run may have removed the closing mark, and the last bytes came after
+		 * it. */
+		if (fetch->copy->is_archive && trace->has_metadata && trace->is_changed &&
+		    !ct_nats_copy_is_closed(trace) && status == CTRACE_OK)
+			status = metadata_fetch_last(fetch, trace);
 		if (trace->has_metadata && status == CTRACE_OK)
 			status = mark_remove(fetch, trace);
 		if (trace->has_metadata)
@@ -1062,6 +1377,7 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 	status = stream_fetch(&fetch);
 	if (status == CTRACE_OK)
 		status = traces_end(&fetch);
+	gaps_reopen(&fetch);
 	if (status == CTRACE_OK && copy->is_archive)
 		status = ct_nats_archive_note(&fetch);
 	ct_nats_archive_close(&fetch);
@@ -1074,6 +1390,7 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 			struct ct_nats_copied *file = trace->files;
 
 			trace->files = file->next;
+			waiting_remove_all(&fetch, file);
 			if (file->fd >= 0)
 				(void)close(file->fd);
 			free(file);

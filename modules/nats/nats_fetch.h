@@ -8,20 +8,42 @@
 
 #include "nats_parts.h"
 
+/* A message that came before the bytes that stand before its own. */
+struct ct_nats_waiting {
+	struct ct_nats_waiting *next; /* with a larger offset */
+	natsMsg *message;
+	uint64_t offset;
+	uint64_t sequence; /* its number in the stream */
+	int64_t since_ms;
+};
+
+/* Which bytes of a file the copy has.  A byte of the file is in the copy at its offset less base.
+ */
+struct ct_nats_extent {
+	uint64_t base;         /* offset of the first byte, and the bytes of closed gaps */
+	uint64_t floor;        /* offset behind the last closed gap: bytes before are not taken */
+	uint64_t end;          /* offset behind the last byte */
+	uint64_t packet_begin; /* offset of the last packet */
+	uint64_t packet_end;   /* offset behind it; a part of it may not be there */
+	uint64_t packet_sequence; /* number of the message in which it begins */
+	bool is_begun;
+};
+
 struct ct_nats_copied {
 	struct ct_nats_copied *next;
 	char name[64];
 	int fd; /* -1: not open now */
 	uint64_t used;
-	uint64_t base;       /* offset of the first byte of the copy */
-	uint64_t end;        /* offset behind the last one */
-	uint64_t packet_end; /* offset behind the last packet, of which a part may not be there */
-	bool is_taken;       /* a part of it was handed over and removed */
+	struct ct_nats_extent has;
+	struct ct_nats_waiting *waiting;
+	/* before its gaps were closed at the end of an archive, which reopens them */
+	struct ct_nats_extent had;
+	uint64_t reopens; /* the number of the first message that waited; 0: none */
+	bool is_taken;    /* a part of it was handed over and removed */
 	uint64_t restarts;
 	uint64_t first_sequence; /* of its messages in the stream */
-	bool is_begun;
-	bool is_whole;    /* a compressed file: the copy has all of it */
-	bool is_replaced; /* by the same file, compressed */
+	bool is_whole;           /* a compressed file: the copy has all of it */
+	bool is_replaced;        /* by the same file, compressed */
 };
 
 struct ct_nats_copied_trace {
@@ -35,6 +57,7 @@ struct ct_nats_copied_trace {
 	uint64_t clock_error_ns;
 	bool has_clock, is_unsynchronised;
 	bool is_clock_new; /* its file has older values */
+	bool is_changed;   /* bytes of streams came */
 	bool is_hidden;    /* it has nothing new: its metadata have another name */
 	/* numbers of its messages in the stream */
 	uint64_t first_sequence, last_sequence;
@@ -54,6 +77,7 @@ struct ct_nats_fetcher {
 	struct ct_nats_copied_trace *traces;
 	uint64_t uses;
 	uint32_t open_count;
+	uint64_t waiting_bytes; /* of messages that wait for others */
 	/* of what was not handed over */
 	uint64_t new_bytes;
 	int64_t new_since_ms;
@@ -75,6 +99,8 @@ struct ct_nats_copied *ct_nats_copied_find(struct ct_nats_copied_trace *trace, c
 /* The stream was made anew: its messages have other numbers, and the forwarders send everything
  * again, each file for the first time. */
 void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch);
+/* The number of the first message that waits for another one; UINT64_MAX: none. */
+uint64_t ct_nats_waiting_sequence(const struct ct_nats_copied *file);
 /* Reads what the copy has noted of the host's clock. */
 void ct_nats_clock_read(struct ct_nats_copied_trace *trace);
 bool ct_nats_name_is_packed(const char *name);

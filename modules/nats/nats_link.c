@@ -192,6 +192,7 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
 		status = stream_make(link->context, address, &info);
 	if (status == NATS_OK) {
 		link->created = info->Created;
+		link->first_sequence = info->State.FirstSeq;
 		link->last_sequence = info->State.LastSeq;
 		link->max_bytes = info->Config != NULL && info->Config->MaxBytes > 0
 					  ? info->Config->MaxBytes

@@ -45,10 +45,11 @@ void ct_nats_token(char *out, size_t size, const char *text);
 struct ct_nats_link {
 	natsConnection *connection;
 	jsCtx *context;
-	int64_t payload_max;    /* bytes of a message */
-	int64_t max_bytes;      /* that the stream keeps; 0: no limit */
-	uint64_t last_sequence; /* the number of the stream's last message */
-	int64_t created;        /* when the stream was made, ns since 1970 */
+	int64_t payload_max;     /* bytes of a message */
+	int64_t max_bytes;       /* that the stream keeps; 0: no limit */
+	uint64_t first_sequence; /* the number of the first message of the stream */
+	uint64_t last_sequence;  /* the number of the stream's last message */
+	int64_t created;         /* when the stream was made, ns since 1970 */
 };
 #define CT_NATS_REQUEST_MS 10000
 /* Why the last call of libnats on this thread failed.  libnats keeps the text. */

@@ -163,7 +163,8 @@ def a_killed_forwarder_goes_on_at_its_notes(room):
     program.end()
     room.until_empty()
     same(room.shown(room.address), expect(2, 600000))
-    assert room.stop(follower) == ''
+    said = room.stop(follower)
+    assert said == '', said
 
 
 def a_server_that_is_killed_loses_nothing(room):

@@ -3,6 +3,7 @@
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import base64
 import ctypes
 import filecmp
 import glob
@@ -11,6 +12,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -401,6 +403,83 @@ def an_archive_of_a_stream_made_anew_goes_on(room):
     archive(room, address, '--prune')
     same(archived(room), expect(1, 2000))
     assert room.streams_differ(room.at('archive')) == ([], []) and messages(server) == {}
+
+
+# messages that come late
+
+
+def stored(server, name='TRACES'):
+    """The messages of a stream: subject, headers, data."""
+    answer = request(server.port, f'$JS.API.STREAM.INFO.{name}')
+    found = []
+    for sequence in range(1, json.loads(re.search(r'^\{"type".*$', answer, re.MULTILINE)[0])['state']['last_seq'] + 1):
+        answer = request(server.port, f'$JS.API.STREAM.MSG.GET.{name}', json.dumps({'seq': sequence}))
+        message = json.loads(re.search(r'^\{"type".*$', answer, re.MULTILINE)[0])['message']
+        found.append((message['subject'], base64.b64decode(message['hdrs']), base64.b64decode(message.get('data', ''))))
+    return found
+
+
+def store(server, chosen, subject):
+    """Publishes messages as they are, to other subjects."""
+    with socket.create_connection(('127.0.0.1', server.port), PATIENCE) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB answers 1\r\n')
+        for before, head, data in chosen:
+            # The server would drop a message of the same number, and looks for the stream that the headers name.
+            head = re.sub(rb'Nats-[^\r]*\r\n', b'', head)
+            link.sendall(f'HPUB {subject}{before[before.index("."):]} answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
+        answer = b''
+        while answer.count(b'MSG answers') < len(chosen) or not answer.endswith(b'}\r\n'):
+            answer += link.recv(65536)
+    assert b'"error"' not in answer, answer
+
+
+def is_stream(message):
+    return b'Ctrace-File: stream' in message[1]
+
+
+def late_messages_are_put_where_they_belong(room):
+    """Each part of the trace comes behind its successors, or never; messages have parts of packets, and whole ones."""
+    for payload in (6200, 40000):
+        (port,) = free_ports(1)
+        with open(room.at('server.conf'), 'w', encoding='ascii') as file:
+            file.write(f'max_payload: {payload}\n')
+        server = Server(room, f'payload{payload}', port, ('-c', room.at('server.conf')))
+        server.until('Server is ready')
+        address = f'nats://127.0.0.1:{port}/'
+        room.traced(20000)
+        room.forward(address + 'TRACES')
+        messages_sent = stored(server)
+        streams_sent = [message for message in messages_sent if is_stream(message)]
+        assert len(streams_sent) > 8, len(streams_sent)
+        whole = room.shown(address + 'TRACES')
+        for number, (name, late, is_again) in enumerate((
+                ('a middle one', streams_sent[3:4], True), ('several', streams_sent[3:7], True), ('the first', streams_sent[:1], True),
+                ('each second', streams_sent[::2], True), ('all, in reverse', streams_sent[::-1], True), ('one never', streams_sent[len(streams_sent) // 2:][:1], False))):
+            subject = f'late{number}'
+            make_stream(server, subject, subject)
+            there = f'{address}{subject}?subject={subject}'
+            tail = Tail(room, there, '--from-start')
+            store(server, [message for message in messages_sent if message not in late], subject)
+            some = room.show(there, check=False)
+            damage = re.findall('.*(?:no packet|ends inside|[1-9][0-9]* bytes could not be read).*', some.stderr)
+            assert not damage and set(writer.entries(some.stdout).values()) <= {1}, (payload, name, damage)
+            assert not writer.entries(some.stdout) - whole, (payload, name)
+            before = room.at(f'archive{payload}{subject}')
+            room.tool('archive', there, before)
+            same(writer.entries(room.show(before, check=False).stdout), writer.entries(some.stdout))
+            if is_again:
+                store(server, late, subject)
+                same(room.shown(there), whole)
+                tail.until(whole)
+                tail.end()
+                for path in (before, before + '.new'):
+                    room.tool('archive', there, path)
+                    assert room.streams_differ(path) == ([], []), (payload, name, path, room.streams_differ(path))
+            else:
+                assert 0 < sum(writer.entries(some.stdout).values()) < 20000 and 'missing' in some.stderr, (payload, some.stderr, room.tool('stats', there).stdout[-500:])
+                tail.end()
+        shutil.rmtree(room.at('logs'))
+        os.mkdir(room.at('logs'))
 
 
 # what is said

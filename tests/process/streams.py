@@ -213,6 +213,7 @@ def one_server_of_three_is_killed(room):
     program = room.program(2)
     follower = room.follow(address)
     program.ask('run 20000')
+    program.settle()
     room.until_there(address, room.own())
     servers[0].kill()
     program.ask('run 20000')
