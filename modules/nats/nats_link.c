@@ -7,9 +7,11 @@
  */
 #include "nats_parts.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #define CONNECT_MS 5000
 #define RECONNECT_MS 250
@@ -113,12 +115,58 @@ static natsStatus stream_make(jsCtx *context, const struct ct_nats_address *addr
 	return status;
 }
 
+/* libnats names no reason for some of them. */
+static bool files_are_readable(const struct ct_nats_address *address,
+			       char error[CT_NATS_ERROR_SIZE])
+{
+	const struct {
+		const char *key, *path;
+	} files[] = {
+		{ "credentials", address->credentials },
+		{ "ca", address->ca },
+		{ "certificate", address->certificate },
+		{ "key", address->key },
+	};
+
+	for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+		if (files[i].path[0] != '\0' && access(files[i].path, R_OK) != 0) {
+			(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s=%s in the address: %s",
+				       files[i].key, files[i].path, strerror(errno));
+			return false;
+		}
+	return true;
+}
+
+/* Why servers that listen do not accept the connection: what to look at. */
+static const char *refusal_explain(const struct ct_nats_address *address, natsStatus status)
+{
+	const char *reason = ct_nats_reason(status);
+
+	if (strstr(reason, "Authorization") != NULL)
+		return "; look at the user, the password or the credentials of the address";
+	if (strstr(reason, "issuer certificate") != NULL || strstr(reason, "self") != NULL)
+		return "; ca= in the address names the authorities that sign the servers' "
+		       "certificates";
+	/* A server closes the connection without a word. */
+	if (address->uses_tls && (strstr(reason, "SSL_") != NULL || strstr(reason, "PONG") != NULL))
+		return address->certificate[0] != '\0'
+			       ? "; the server does not accept certificate= of the address"
+			       : "; the server may want certificate= and key= in the address";
+	return "";
+}
+
 enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 				   const struct ct_nats_address *address,
 				   char error[CT_NATS_ERROR_SIZE])
 {
 	natsOptions *options = NULL;
-	natsStatus status = natsOptions_Create(&options);
+	natsStatus status;
+	enum ctrace_status result;
+	size_t size;
+
+	if (!files_are_readable(address, error))
+		return CTRACE_OUTPUT_ERROR;
+	status = natsOptions_Create(&options);
 
 	if (status == NATS_OK)
 		status = options_set(options, address);
@@ -128,7 +176,12 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 	}
 	status = natsConnection_Connect(out_connection, options);
 	natsOptions_Destroy(options);
-	return link_fail(error, "cannot connect to", address->servers, status);
+	result = link_fail(error, "cannot connect to", address->servers, status);
+	size = result != CTRACE_OK ? strlen(error) : 0;
+	if (result != CTRACE_OK)
+		(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, "%s",
+			       refusal_explain(address, status));
+	return result;
 }
 
 enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
