@@ -37,7 +37,7 @@
 #define PARTIAL_MS 5000 /* then the rest of a packet is not waited for: its program went down */
 /* Messages wait for one that is late.  A forwarder has 16 of half a megabyte under way, and sends
  * all of them again when one is refused. */
-#define WAITING_BYTES (UINT64_C(64) << 20)
+#define WAITING_BYTES (64u << 20)
 #define WAITING_OVERHEAD 1024u /* of a message */
 #define WAITING_MESSAGES 4096u /* of the stream */
 #define WAITING_MS 30000       /* of a copy whose parts are handed over */
