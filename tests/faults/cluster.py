@@ -76,7 +76,9 @@ class Trial:
         self.program = self.room.start('burst', f'events={EVENTS // THREADS}', f'threads={THREADS}')
         self.forward()
         for at, fault in enumerate(faults):
-            until(lambda at=at: self.traced() >= EVENTS * (at + 1) // (len(faults) + 1) or self.program.poll() is not None)
+            # The forwarder notes a trace that it finds; one that stands before it has a directory is found by nobody.
+            until(lambda at=at: (self.traced() >= EVENTS * (at + 1) // (len(faults) + 1) and glob.glob(self.room.at('out/*/metadata')))
+                  or self.program.poll() is not None)
             self.program.send_signal(signal.SIGSTOP)
             if at == 0:
                 until(self.has_note)
@@ -93,6 +95,12 @@ class Trial:
         if status != 0:
             wrong.append(f'the forwarder: status {status}')
         return wrong + self.room.diagnostics(killed=is_killed, recover=False, outputs=lambda: [('the stream', self.read())])
+
+    def until_said(self, text):
+        """The forwarder reports it.  The program goes on meanwhile: what it traced may wait in its rings, and then there is nothing
+        to send."""
+        self.program.send_signal(signal.SIGCONT)
+        until(lambda: text in self.said())
 
     def has_note(self):
         return glob.glob(self.room.at('out/*/.forwarded.TRACES')) != []
@@ -245,7 +253,7 @@ def the_network_is_cut():
 
         def mend():
             # A cut that nobody noticed proves nothing.
-            until(lambda: 'trying again' in trial.said())
+            trial.until_said('trying again')
             if not command('ip', 'link', 'set', 'cut', 'up'):
                 raise OSError('the link cannot be set up')
         return EVENTS, trial.run([cut, mend])
@@ -268,7 +276,7 @@ def the_stream_is_full():
             raise OSError(made)
 
         def enlarge():
-            until(lambda: 'maximum bytes exceeded' in trial.said())
+            trial.until_said('maximum bytes exceeded')
             changed = streams.request(trial.servers[0].port, '$JS.API.STREAM.UPDATE.TRACES', json.dumps({**config, 'max_bytes': -1}))
             if '"error"' in changed:
                 raise OSError(changed)
