@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/base.h"
 
@@ -104,6 +105,16 @@ static int columns_count(const char *text, size_t size)
 }
 
 /* ---- words ---- */
+
+void ct_tool_date(uint64_t wall_ns, char out_text[CT_TOOL_DATE])
+{
+	time_t seconds = (time_t)(wall_ns / 1000000000u);
+	struct tm local;
+
+	if (localtime_r(&seconds, &local) == NULL ||
+	    strftime(out_text, CT_TOOL_DATE, "%Y-%m-%d %H:%M:%S", &local) == 0)
+		memcpy(out_text, "?", 2);
+}
 
 bool ct_tool_is_number(const char *word)
 {

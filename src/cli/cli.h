@@ -35,6 +35,10 @@ void ct_tool_diagnose(const char *path, const struct ct_diagnostic *diagnostic);
 /* Returns true if the word is one or more digits: a process id, where a process may be named. */
 bool ct_tool_is_number(const char *word);
 
+/* Prints a wall time, nanoseconds since 1970, as local date and time: "2026-11-26 14:18:36". */
+#define CT_TOOL_DATE 32u
+void ct_tool_date(uint64_t wall_ns, char out_text[CT_TOOL_DATE]);
+
 /* Returns true if the path is an empty directory that can be read. */
 bool ct_tool_is_empty_directory(const char *path);
 

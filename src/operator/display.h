@@ -44,6 +44,7 @@ struct ct_display_trace {
 	bool writer_is_active; /* the process is connected to its writer */
 	uint64_t rings;        /* of the trace's size and policy, if it has a size */
 	uint64_t ring_bytes;
+	bool is_storage; /* its events stay in storage */
 	struct ctrace_display display;
 	/* set by ct_display_arrange() */
 	/* index of the nearest trace above it of the same process in the table, or

@@ -62,12 +62,13 @@ static json_t *json_buffer(const struct ct_display_trace *trace)
 {
 	const struct ctrace_display *shown = &trace->display;
 
-	return json_pack("{sb, so, so, so, so, so}", "supported", shown->buffer != 0, "asked",
+	return json_pack("{sb, so, so, so, so, so, sb}", "supported", shown->buffer != 0, "asked",
 			 ct_json_number(shown->buffer_asked), "rounded",
 			 ct_json_number(shown->buffer_rounded), "granted",
 			 ct_json_number(shown->buffer_granted), "rings",
 			 ct_json_number(trace->rings), "ring_bytes",
-			 ct_json_number(trace->ring_bytes));
+			 ct_json_number(trace->ring_bytes), "storage",
+			 trace->is_storage);
 }
 
 static json_t *json_filters(const struct ctrace_display *shown)

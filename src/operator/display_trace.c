@@ -143,6 +143,9 @@ static void frame_read(const struct ct_peer *peer, size_t request, const struct 
 			memcpy(&reading->trace.rings, value.at, sizeof number);
 		} else if (field == CT_FIELD_RING_BYTES && value.size == sizeof number) {
 			memcpy(&reading->trace.ring_bytes, value.at, sizeof number);
+		} else if (field == CT_FIELD_STORAGE && value.size == sizeof number) {
+			memcpy(&number, value.at, sizeof number);
+			reading->trace.is_storage = number != 0;
 		}
 	}
 	trace_end(reading, request);

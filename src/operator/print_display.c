@@ -24,7 +24,7 @@
  * What z/OS does not have: a line "ASID=001F JOBNAME=KVSERVER PID=12345" before the block of each
  * process, when there are several; LIKE under HEAD for a sublevel that follows its head; a name of
  * 20 columns and more on a line of its own; sublevels of sublevels, one column further in each;
- * MINOPS, GRANTED, DEFINED and FILTERED among the details.  ctrace-display(7) explains each.
+ * MINOPS, GRANTED, KEPT, DEFINED and FILTERED among the details.  ctrace-display(7) explains each.
  *
  * The short form has one line for two traces, whatever the number of processes:
  *
@@ -177,6 +177,9 @@ static void add_details(struct ct_buf *out, const struct ct_display_trace *trace
 		ct_display_add_detail(out, "MINOPS", shown->minops);
 	add_writer(out, trace);
 	add_granted(out, trace);
+	if (trace->is_storage &&
+	    (shown->mode == CTRACE_MODE_ON || shown->mode == CTRACE_MODE_MIN))
+		ct_display_add_detail(out, "KEPT", "IN STORAGE");
 	if (!shown->is_defined && shown->mode != CT_DISPLAY_MODE_PRE)
 		ct_display_add_detail(out, "DEFINED", "NO, THE PROGRAM ONLY TRACES WITH IT");
 	if (shown->is_filtered)

@@ -135,6 +135,7 @@ static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 {
 	total->directories += more->directories;
 	total->recovered += more->recovered;
+	total->in_storage += more->in_storage;
 	total->kept += more->kept;
 	total->given_up += more->given_up;
 	total->delivered += more->delivered;
@@ -203,7 +204,8 @@ static _Noreturn void child_recover(struct ct_recovery_sweep *run, const char *r
 				    const struct owner *owner, int to_parent, pid_t parent)
 {
 	struct recover_message last = { .is_total = true,
-					.total = { .anyway = run->total.anyway } };
+					.total = { .anyway = run->total.anyway,
+						   .discards = run->total.discards } };
 	struct ct_recover_options options = { .on_step = step_send, .user = &to_parent };
 	sigset_t none;
 
@@ -286,7 +288,8 @@ static void sweep_recover_for(struct ct_recovery_sweep *run, const char *run_dir
 {
 	if (owner->uid == geteuid()) {
 		const struct ct_recover_options options = { .on_step = step_note };
-		struct ct_recovery total = { .anyway = run->total.anyway };
+		struct ct_recovery total = { .anyway = run->total.anyway,
+					     .discards = run->total.discards };
 
 		ct_recover(run_directory, &options, &total, report_directory, run);
 		total_add(&run->total, &total);
@@ -306,17 +309,30 @@ static void sweep_recover_for(struct ct_recovery_sweep *run, const char *run_dir
 /* Reports what could not be delivered so far, and until when it is kept. */
 static void report_tries(const struct ct_session_head *head)
 {
-	time_t until = (time_t)(ct_recover_until_ns(head) / 1000000000u);
-	char when[32] = "?";
-	struct tm local;
+	uint64_t until = ct_recover_until_ns(head);
+	char when[CT_TOOL_DATE];
 
 	if (until == 0)
 		return;
-	if (localtime_r(&until, &local) != NULL)
-		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &local);
+	ct_tool_date(until, when);
 	printf("  a destination has failed %" PRIu64
 	       " time%s; undelivered events are removed after %s\n",
 	       head->recover_tries, head->recover_tries == 1 ? "" : "s", when);
+}
+
+static void report_storage(const struct ct_recovery_sweep *run,
+			   const struct ct_directory_entry *entry,
+			   const struct ct_session_head *head, uint64_t until)
+{
+	bool is_discarded = run->total.discards == UINT32_MAX || run->total.discards == head->pid;
+	char when[CT_TOOL_DATE];
+
+	ct_tool_date(until, when);
+	recovery_print_directory(stdout, entry->run_directory, entry->name);
+	fputs(is_discarded ? "would be discarded: " : "in storage: ", stdout);
+	ct_tool_print(stdout, head->program, strnlen(head->program, sizeof(head->program)));
+	printf(" (process %u of user %u), removed after %s\n", (unsigned)head->pid,
+	       (unsigned)entry->uid, when);
 }
 
 static void report_orphan(const struct ct_directory_entry *entry, void *user)
@@ -325,11 +341,17 @@ static void report_orphan(const struct ct_directory_entry *entry, void *user)
 	char why[CT_DIRECTORY_WHY_SIZE];
 	struct ct_session session;
 	enum ctrace_status status;
+	uint64_t until;
 
 	if (entry->is_alive)
 		return;
-	run->total.directories++;
 	status = ct_session_load(&session, entry->run_directory, entry->name, false);
+	if (status == CTRACE_OK && ct_recover_is_storage(session.head, &until)) {
+		report_storage(run, entry, session.head, until);
+		ct_session_close(&session, false);
+		return;
+	}
+	run->total.directories++;
 	if (status != CTRACE_OK) {
 		run->total.kept++;
 		recovery_print_directory(stderr, entry->run_directory, entry->name);

@@ -145,7 +145,7 @@ enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd
 	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode))
 		for (unsigned tries = 0; tries < STUCK_LIMIT && status == CTRACE_DAMAGED; tries++)
 			status = head_read(fd, index, &head);
-	if (status == CTRACE_OK && head.is_flight != 0)
+	if (status == CTRACE_OK && head.kept == CT_KEPT_FLIGHT)
 		status = CTRACE_UNSUPPORTED;
 	if (status != CTRACE_OK) {
 		ct_os_close(&fd);

@@ -68,6 +68,7 @@ enum ct_field {
 	/* answer, numbers: the rings that have its events, if it has a size; their bytes */
 	CT_FIELD_RINGS = 43,
 	CT_FIELD_RING_BYTES = 44,
+	CT_FIELD_STORAGE = 45, /* answer, number: its events stay in storage */
 	/* an external writer's answers: writer/writer.h */
 	CT_FIELD_WRITER = 60, /* struct ct_writer_state */
 	CT_FIELD_TRCOUT = 61, /* struct ct_trcout_state */

@@ -34,7 +34,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 9u
+#define CT_SESSION_VERSION 10u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_CLASSES (63u << 20)
@@ -203,6 +203,8 @@ struct ct_session_head {
 	uint64_t recover_at_ns;
 	uint64_t recover_tries;
 	uint64_t recover_first_ns; /* wall clock: the first failed try */
+	/* wall clock: recovery has delivered everything but the events in storage; 0: not yet */
+	uint64_t storage_ns;
 	struct ct_session_config config;
 	struct ct_shared_sync sync;
 	uint32_t has_paths; /* bit n: the paths of destination n have blocks */
@@ -231,6 +233,7 @@ struct ct_session {
 	const char *texts;
 	size_t texts_capacity; /* readable bytes at texts */
 	bool is_mapped;
+	bool is_scratch;  /* a copy whose changes nobody else sees */
 	bool has_lock;    /* the session is a dead process's, which we recover */
 	int directory_fd; /* -1: private, in memory only (no run directory) */
 	int file_fd;
@@ -388,6 +391,10 @@ enum ctrace_status ct_dest_put_path(struct ct_session *session, uint32_t index,
  * another process has just removed it.  Everything in the copy is within bounds, else DAMAGED. */
 enum ctrace_status ct_session_load(struct ct_session *session, const char *run_directory,
 				   const char *name, bool want_lock) CT_MUST_USE;
+/* Copies the calling process's own session, which ct_session_load() must not open: its lock would
+ * end with that.  NOT_FOUND: it has no file. */
+enum ctrace_status ct_session_copy(const struct ct_session *own,
+				   struct ct_session *out) CT_MUST_USE;
 /* In a forked child: closes the descriptors of sessions that the parent has locked.  Otherwise the
  * child would keep the locks. */
 void ct_session_reset_loaded(void);

@@ -263,6 +263,24 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 	return status;
 }
 
+enum ctrace_status ct_session_copy(const struct ct_session *own, struct ct_session *out)
+{
+	enum ctrace_status status;
+
+	*out = (struct ct_session){ .directory_fd = -1, .file_fd = own->file_fd };
+	memcpy(out->directory, own->directory, sizeof out->directory);
+	memcpy(out->path, own->path, sizeof out->path);
+	/* A second descriptor of the session's file must not be closed: that drops the lock. */
+	if (own->directory_fd >= 0 && own->file_fd >= 0)
+		out->directory_fd = ct_os_high(fcntl(own->directory_fd, F_DUPFD_CLOEXEC, 0));
+	out->directory_id = ct_os_file_id(out->directory_fd);
+	status = out->directory_fd >= 0 ? session_copy_parts(out) : CTRACE_NOT_FOUND;
+	out->file_fd = -1;
+	if (status != CTRACE_OK)
+		ct_session_close(out, false);
+	return status;
+}
+
 enum ctrace_status ct_session_identify(const char *run_directory, const char *name,
 				       uint32_t *out_asid, char out_jobname[16])
 {
@@ -292,7 +310,7 @@ enum ctrace_status ct_session_persist(struct ct_session *session, const void *pa
 	const char *head = (const char *)session->head;
 	const char *paths = (const char *)session->paths;
 
-	if (session->is_mapped)
+	if (session->is_mapped || session->is_scratch)
 		return CTRACE_OK;
 	if (at >= paths && at < paths + CT_SESSION_PATHS_SIZE)
 		return ct_os_write_at(session->file_fd, part, size,

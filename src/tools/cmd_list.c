@@ -119,6 +119,7 @@ struct list_options {
 	bool is_json;
 	enum list_names names_kind; /* LIST_NO_NAMES: not only names */
 	struct ct_buf names;
+	bool is_dead;          /* only processes that have ended */
 	bool all;              /* also components that are only configured */
 	uint32_t pid;          /* 0: every process */
 	const char *component; /* glob; NULL: every component */
@@ -171,12 +172,9 @@ static void print_user(uint32_t uid)
 static void print_process(const struct list_process *process)
 {
 	const struct ct_session_head *head = process->session.head;
-	time_t start = (time_t)(head->start_ns / 1000000000u);
-	char when[32] = "?";
-	struct tm local;
+	char when[CT_TOOL_DATE];
 
-	if (localtime_r(&start, &local) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	ct_tool_date(head->start_ns, when);
 	printf("%" PRIu32 "  ", head->pid);
 	print_cell(head->program, strnlen(head->program, sizeof(head->program)), 0);
 	printf("%s since %s  ", ct_list_state(process->entry), when);
@@ -287,6 +285,9 @@ static void print_counters(const struct list_counters *counters)
 	printf("%s, pending %" PRIu64 " (%" PRIu64 " bytes in %" PRIu32 " ring%s)\n",
 	       counters->lost_total != 0 ? ")" : "", counters->pending, counters->pending_bytes,
 	       counters->rings, counters->rings == 1 ? "" : "s");
+	if (counters->in_storage != 0)
+		printf("    in storage %" PRIu64 ", overwritten there %" PRIu64 "\n",
+		       counters->in_storage, counters->wrapped);
 }
 
 static void print_configuration(const struct ct_session *session)
@@ -301,6 +302,9 @@ static void print_configuration(const struct ct_session *session)
 
 static void print_for_people(const struct list_process *process, bool is_first)
 {
+	char when[CT_TOOL_DATE];
+	uint64_t until;
+
 	if (!is_first)
 		putchar('\n');
 	print_process(process);
@@ -309,6 +313,12 @@ static void print_for_people(const struct list_process *process, bool is_first)
 		print_components(process);
 	print_destinations(&process->session);
 	print_counters(&process->counters);
+	if (!process->entry->is_alive && ct_recover_is_storage(process->session.head, &until)) {
+		ct_tool_date(until, when);
+		printf("    kept until %s: ctrace dump --pid=%" PRIu32
+		       ", or ctrace recover --discard=%" PRIu32 "\n",
+		       when, process->session.head->pid, process->session.head->pid);
+	}
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -335,7 +345,8 @@ static void process_list(const struct ct_directory_entry *entry, void *user)
 	char why[CT_DIRECTORY_WHY_SIZE];
 	enum ctrace_status status;
 
-	if (options->pid != 0 && entry->pid != options->pid)
+	if ((options->pid != 0 && entry->pid != options->pid) ||
+	    (options->is_dead && entry->is_alive))
 		return;
 	status = ct_session_load(&process.session, entry->run_directory, entry->name, false);
 	if (status == CTRACE_NOT_FOUND)
@@ -468,6 +479,9 @@ static error_t parse_list(int key, char *argument, struct argp_state *state)
 	case 'c':
 		options->component = argument;
 		return 0;
+	case 'd':
+		options->is_dead = true;
+		return 0;
 	case 'j':
 		options->is_json = true;
 		return 0;
@@ -499,6 +513,8 @@ int cmd_list(int argc, char **argv)
 		  "Also show components that are not registered: configured ones and parents", 0 },
 		{ "component", 'c', "GLOB", 0,
 		  "Only components whose name matches, and processes that have one", 0 },
+		{ "dead", 'd', NULL, 0,
+		  "Only processes that have ended, and whose events in storage are kept", 0 },
 		{ "json", 'j', NULL, 0, "Print one JSON object for each process, on its own line",
 		  0 },
 		{ "names", OPTION_NAMES, "WHAT", OPTION_ARG_OPTIONAL,

@@ -8,6 +8,8 @@
 
 #include <argp.h>
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "operator/recovery_sweep.h"
 #include "operator/recovery_watch.h"
@@ -41,12 +43,20 @@ static error_t parse_recover(int key, char *argument, struct argp_state *state)
 	case 'a':
 		arguments->run.total.anyway = true;
 		return 0;
+	case 'd':
+		if (strcmp(argument, "all") == 0)
+			arguments->run.total.discards = UINT32_MAX;
+		else if (ct_tool_is_number(argument))
+			arguments->run.total.discards = (uint32_t)strtoul(argument, NULL, 10);
+		else
+			argp_error(state, "--discard=%s: this is no process id, and not \"all\"",
+				   argument);
+		return 0;
 	case ARGP_KEY_ARGS:
 		arguments->directories = state->argv + state->next;
 		arguments->count = state->argc - state->next;
 		return 0;
 	default:
-		(void)argument;
 		return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -65,6 +75,8 @@ static int summary_print(const struct ct_recovery_sweep *run)
 		printf("%" PRIu32 " of %" PRIu32 " recovered, %" PRIu64 " event%s delivered\n",
 		       total->recovered, total->directories, total->delivered,
 		       total->delivered == 1 ? "" : "s");
+	if (total->in_storage != 0)
+		printf("%" PRIu32 " of them in storage, kept for ctrace dump\n", total->in_storage);
 	if (total->undeliverable != 0)
 		printf("%" PRIu64
 		       " event%s undeliverable: for the standard error of a process that has ended\n",
@@ -91,6 +103,8 @@ int cmd_recover(int argc, char **argv)
 		{ "anyway", 'a', NULL, 0,
 		  "Also deliver the events of processes in another name space or under another root directory",
 		  0 },
+		{ "discard", 'd', "PID", 0,
+		  "Remove what is in storage of this dead process; all: of every one", 0 },
 		{ "dry-run", 'n', NULL, 0, "Only report what would be recovered", 0 },
 		{ 0 },
 	};

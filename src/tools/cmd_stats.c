@@ -43,12 +43,9 @@ struct stats_options {
 
 static void print_time(uint64_t wall_ns)
 {
-	time_t seconds = (time_t)(wall_ns / NS_PER_SECOND);
-	char when[32] = "?";
-	struct tm local;
+	char when[CT_TOOL_DATE];
 
-	if (localtime_r(&seconds, &local) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	ct_tool_date(wall_ns, when);
 	printf("%s\n", when);
 }
 

@@ -68,6 +68,7 @@ static const struct verb verbs[] = {
 	{ "op", "'COMMAND'...", "give operator commands, such as TRACE CT", cmd_op, false, false },
 	{ "console", "", "an operator's console", cmd_console, true, false },
 	{ "writer", "NAME", "run an external writer", cmd_writer, true, false },
+	{ "dump", "[-o DIRECTORY]", "keep what is in storage as a trace", cmd_dump, false, false },
 	{ "recover", "[RUN-DIRECTORY...]", "deliver events of dead processes", cmd_recover, true,
 	  false },
 	{ "forward", "PATH... ADDRESS", "copy traces, or a spool, into a stream", cmd_forward, true,

@@ -106,6 +106,11 @@ class Room:
 
 class Program:
     def __init__(self, room, threads, environment):
+        if 'MFTRACE_CONFIG' not in {**room.environment, **environment}:
+            # Without a configured destination traces without a writer are in storage.
+            with open(room.at('own.cfg'), 'w', encoding='ascii') as file:
+                file.write('mftrace.dest = textfile\n')
+            environment['MFTRACE_CONFIG'] = room.at('own.cfg')
         self.process = subprocess.Popen([PROGRAM, str(threads)], env={**room.environment, **environment}, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         assert self.answer() == 'ready'

@@ -416,7 +416,8 @@ static uint32_t definition_finish(struct ct_transaction *transaction, struct def
 	struct ct_wanted wanted = { .is_definition = true, .status = &definition->status };
 	uint32_t rc;
 
-	if (!definition_fill(trace, definition))
+	if (!definition_fill(trace, definition) ||
+	    ct_dest_set_trace(ct_process.registry, trace->component, true) != CTRACE_OK)
 		return definition_no_storage(definition, out);
 	rc = definition_check_request(trace, definition,
 				      out); /* checked again: the head may have changed */

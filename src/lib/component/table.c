@@ -410,6 +410,7 @@ void ct_trace_restore_ring(const struct ct_trace *trace)
 	    trace->writer_before)
 		(void)!ct_channel_set_writer(ct_process.registry, name, strlen(name),
 					     trace->writer_before);
+	(void)!ct_dest_set_trace(ct_process.registry, trace->component, false);
 }
 
 /* ---- tokens ---- */

@@ -94,7 +94,7 @@ static uint32_t slots_mask(uint32_t slots)
 static uint32_t ring_writer(const struct ct_ring_head *head, void *user)
 {
 	(void)user;
-	if (head->is_side || head->is_flight || head->channel == 0)
+	if (head->is_side || head->kept || head->channel == 0)
 		return 0;
 	return ct_channel_at(ct_process.registry, head->channel).writer;
 }

@@ -58,7 +58,7 @@ enum ctrace_status ct_consumer_create(const struct ct_consumer_source *source,
 		ct_destination_init(&consumer->destinations[i], &consumer->places[i],
 				    source->session, i, source->recovering);
 		consumer->destinations[i].source = &consumer->source;
-		if (i == source->held_by && i != 0)
+		if (i == source->held_by && source->emitter != NULL)
 			consumer->destinations[i].emitter = source->emitter;
 		/* A dead process's cursors are used as they are. */
 		if (source->recovering && source->session->head->dest[i].active != 0)
@@ -270,6 +270,17 @@ static enum ctrace_status batch_commit(struct ct_consumer *consumer, uint32_t de
 	return CTRACE_OK;
 }
 
+/* Events that waited for a destination when an operator put their component in storage: their ring
+ * is consumed, so they are lost. */
+static void count_put_in_storage(struct ct_consumer *consumer, uint32_t dest, uint64_t events)
+{
+	struct ct_session_head *head = consumer->source.session->head;
+
+	(void)__atomic_fetch_add(&head->lost[CTRACE_LOSS_UNDELIVERABLE], events, __ATOMIC_RELAXED);
+	(void)__atomic_fetch_add(&head->dest[dest].lost[CTRACE_LOSS_UNDELIVERABLE], events,
+				 __ATOMIC_RELAXED);
+}
+
 /* On return all of the batch is in the destination, or nothing is. */
 static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t dest, bool flush)
 {
@@ -305,6 +316,8 @@ static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t des
 
 		if (gone)
 			consumer->undeliverable += batch->event_count;
+		if (dest == CT_EMITTER_STORAGE)
+			count_put_in_storage(consumer, dest, batch->event_count);
 		return CTRACE_OK;
 	}
 	ct_losses_report(consumer, destination, batch);
@@ -495,15 +508,18 @@ static void take_limits(struct ct_consumer *consumer)
 	consumer->source.allow_moves(consumer->source.user);
 }
 
-/* Without a trigger the rings of the flight recorder keep what they have. */
-static void leave_flight_rings(struct ct_consumer *consumer)
+/* Rings in storage keep what they have; without a trigger those of the flight recorder, too. */
+static void leave_kept_rings(struct ct_consumer *consumer, bool flight)
 {
-	uint32_t kept = 0;
+	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < consumer->active_count; i++)
-		if (!ct_consumer_ring(consumer, consumer->active[i])->is_flight)
-			consumer->active[kept++] = consumer->active[i];
-	consumer->active_count = kept;
+	for (uint32_t i = 0; i < consumer->active_count; i++) {
+		uint32_t kept = ct_consumer_ring(consumer, consumer->active[i])->kept;
+
+		if (kept == CT_KEPT_NOT || (kept == CT_KEPT_FLIGHT && flight))
+			consumer->active[count++] = consumer->active[i];
+	}
+	consumer->active_count = count;
 }
 
 /*
@@ -555,7 +571,7 @@ static uint64_t count_pending(struct ct_consumer *consumer)
 	for (uint32_t i = 0; i < consumer->active_count; i++) {
 		const struct ct_ring *ring = ct_consumer_ring(consumer, consumer->active[i]);
 
-		if (ring != NULL && !ring->is_flight)
+		if (ring != NULL && !ring->kept)
 			pending += ct_ring_head_position(ring) - ring->head->tail;
 	}
 	return pending;
@@ -582,8 +598,7 @@ void ct_consumer_pass(struct ct_consumer *consumer, bool flush,
 	 * trigger too, and delivers the history first. */
 	wanted = __atomic_load_n(consumer->source.flight_wanted, __ATOMIC_ACQUIRE);
 	flight = wanted != 0;
-	if (!flight)
-		leave_flight_rings(consumer);
+	leave_kept_rings(consumer, flight);
 	consumer->noticed = 0;
 	if (!deliver_to(consumer, consumer->seen, flush) || !deliver_new(consumer, flush)) {
 		*out_result = (struct ct_consumer_result){ .is_superseded = true };

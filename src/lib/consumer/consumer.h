@@ -30,7 +30,7 @@ struct ct_consumer_source {
 	/* The destination of an external writer, which consumes the rings held by it.  0: the
 	 * process's consumer thread, which consumes the rings that no writer holds. */
 	uint32_t held_by;
-	const struct ctrace_emitter *emitter; /* of that destination */
+	const struct ctrace_emitter *emitter; /* of that destination; NULL: by its name */
 	/* its own clock; NULL: the session's, which the pass updates */
 	struct ct_sync *sync;
 	/* Called before and after each method of an emitter, to release and take the consumer's
@@ -127,8 +127,12 @@ void ct_consumer_close(struct ct_consumer *consumer);
 struct ct_recovery {
 	/* set by the caller: delivers orphans of other name spaces, too */
 	bool anyway;
+	/* set by the caller: the process whose events in storage are discarded; 0: none;
+	 * UINT32_MAX: all */
+	uint32_t discards;
 	uint32_t directories; /* orphans found */
 	uint32_t recovered;   /* delivered whole and removed */
+	uint32_t in_storage;  /* delivered; kept for the events in storage */
 	/* left for another try: a destination fails, or the directory is damaged */
 	uint32_t kept;
 	/* removed although events were undelivered: ctrace.keep has passed */
@@ -162,9 +166,13 @@ struct ct_recover_options {
 /* That process's paths may mean other files here, so its directory is kept. */
 #define CT_RECOVER_ELSEWHERE \
 	"its process ran in another mount or process name space, or under another root directory: run ctrace recover there, or here with --anyway"
+#define CT_RECOVER_IN_STORAGE \
+	"what was in storage stays: ctrace list --dead, ctrace dump, ctrace recover --discard"
 #define CT_RECOVER_GIVEN_UP "a destination has failed for as long as ctrace.keep says"
 /* Returns the wall time at which undeliverable events are given up.  0: nothing has failed yet. */
 uint64_t ct_recover_until_ns(const struct ct_session_head *head);
+/* Has recovery delivered everything but the events in storage?  These are removed then. */
+bool ct_recover_is_storage(const struct ct_session_head *head, uint64_t *out_until_ns);
 /* Called for each directory after the try; message is a sentence.  elsewhere: paths, one a line, of
  * outputs that are not where the process had them, or "".  May be NULL. */
 typedef void ct_recover_report(const char *run_directory, const char *directory, bool ok,

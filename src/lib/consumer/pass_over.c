@@ -382,7 +382,7 @@ void ct_consumer_give_up(struct ct_consumer *consumer)
 
 		if (ring == NULL || ring->place != CT_RING_PRIVATE)
 			continue;
-		behind = ring->is_flight ? 0 : find_destinations_behind(consumer, ring);
+		behind = ring->kept ? 0 : find_destinations_behind(consumer, ring);
 		moved |= behind;
 		for (; behind != 0; behind &= behind - 1) {
 			uint32_t dest = (uint32_t)__builtin_ctz(behind);

@@ -319,6 +319,40 @@ static bool orphan_is_for_guests(const struct ct_session_head *head)
 					     << PAUSE_DOUBLINGS); /* the clock was set back */
 }
 
+bool ct_recover_is_storage(const struct ct_session_head *head, uint64_t *out_until_ns)
+{
+	*out_until_ns = head->storage_ns + head->config.keep_ns;
+	return head->storage_ns != 0;
+}
+
+static bool storage_is_discarded(const struct ct_recovery *total,
+				 const struct ct_session_head *head)
+{
+	return total->discards == UINT32_MAX ||
+	       (total->discards != 0 && total->discards == head->pid);
+}
+
+/* Events in storage are kept for ctrace.keep after the first recovery. */
+static bool storage_is_kept(const struct ct_recovery *total, const struct ct_session_head *head)
+{
+	uint64_t now = ct_clock_wall_ns(), until;
+
+	return !storage_is_discarded(total, head) && ct_recover_is_storage(head, &until) &&
+	       head->storage_ns <= now && now < until;
+}
+
+static bool has_storage(const struct orphan *orphan)
+{
+	for (uint32_t i = 0; i < orphan->count; i++) {
+		const struct ct_ring *ring = &orphan->rings[i];
+
+		if (ring->head != NULL && ring->kept == CT_KEPT_STORAGE &&
+		    ring->head->oldest < ring->head->head)
+			return true;
+	}
+	return false;
+}
+
 static bool orphan_is_wanted(struct ct_session *session, const struct ct_recover_options *options)
 {
 	if (options->is_guest && !orphan_is_for_guests(session->head))
@@ -387,6 +421,14 @@ static void recover_loaded(const struct walk *walk, const struct ct_directory_en
 				"a destination is failing; what is left is kept", orphan);
 	} else if (orphan->unreadable != 0) {
 		recovery_report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
+	} else if (orphan->session.head->storage_ns == 0 && has_storage(orphan) &&
+		   !storage_is_discarded(walk->total, orphan->session.head)) {
+		orphan->session.head->storage_ns = ct_clock_wall_ns();
+		(void)!ct_session_persist(&orphan->session, &orphan->session.head->storage_ns,
+					  sizeof orphan->session.head->storage_ns);
+		walk->total->in_storage++;
+		recovery_report(walk, entry, true, delivered, CT_RECOVER_IN_STORAGE, orphan);
+		walk->total->lost += count_lost(orphan);
 	} else {
 		/* The session goes first: an annex without a session is seen to be abandoned, but a
 		 * session without its annex would look damaged. */
@@ -414,7 +456,8 @@ static void recover_one(const struct ct_directory_entry *entry, void *user)
 	if (status == CTRACE_TIMED_OUT || status == CTRACE_NOT_FOUND)
 		return; /* the process lives after all, or another recoverer was faster */
 	if (status == CTRACE_OK &&
-	    (!orphan_is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
+	    (storage_is_kept(walk->total, orphan.session.head) ||
+	     !orphan_is_wanted(&orphan.session, walk->options) || writer_works(&orphan.session))) {
 		ct_session_close(&orphan.session, false);
 		return;
 	}

@@ -27,109 +27,123 @@ uint32_t ct_channel_inherited(const struct ct_registry *registry, uint32_t index
 	return ct_node_at(registry, ct_node_at(registry, index)->parent)->channel;
 }
 
-static struct ct_channel channel_merge(struct ct_channel inherited, const struct ct_configured *own)
+/* The settings that a component's channel must have.  Its destinations are resolved. */
+static struct ct_channel channel_of(const struct ct_registry *registry, uint32_t index)
 {
+	const struct ct_configured *own = &ct_node_at(registry, index)->own;
+	struct ct_channel channel = { .flight_level = CTRACE_LEVEL_NONE };
+
+	if (index != CT_COMPONENT_NONE)
+		channel = registry->channels[ct_channel_inherited(registry, index)];
 	if (own->buffer != 0)
-		inherited.buffer = own->buffer;
+		channel.buffer = own->buffer;
 	if (own->overflow != CT_OVERFLOW_UNSET)
-		inherited.overflow = own->overflow;
+		channel.overflow = own->overflow;
 	if (own->flight_level != CT_LEVEL_UNSET)
-		inherited.flight_level = own->flight_level;
+		channel.flight_level = own->flight_level;
 	if (own->writer != CT_WRITER_UNSET)
-		inherited.writer = own->writer;
-	return inherited;
+		channel.writer = own->writer;
+	channel.is_storage = channel.writer == 0 && ct_dest_is_storage(registry, index);
+	if (!channel.is_storage)
+		channel.owner = 0;
+	else if (own->is_trace && own->buffer != 0)
+		channel.owner = index + 1;
+	return channel;
 }
 
 static bool channel_is_equal(const struct ct_channel *a, const struct ct_channel *b)
 {
 	return a->buffer == b->buffer && a->overflow == b->overflow &&
-	       a->flight_level == b->flight_level && a->writer == b->writer;
+	       a->flight_level == b->flight_level && a->writer == b->writer &&
+	       a->is_storage == b->is_storage && a->owner == b->owner;
 }
 
 /* The number of a channel with these settings; false when it is a new one and there are
- * CT_CHANNEL_LIMIT already. */
-static bool channel_find(struct ct_registry *registry, const struct ct_channel *channel,
+ * CT_CHANNEL_LIMIT already.  Traces beyond CT_CHANNEL_OWNED share storage with those of their size.
+ */
+static bool channel_find(struct ct_registry *registry, struct ct_channel channel,
 			 uint32_t *out_number)
 {
 	uint32_t number = 0;
 
 	while (number < registry->channel_count &&
-	       !channel_is_equal(&registry->channels[number], channel))
+	       !channel_is_equal(&registry->channels[number], &channel))
 		number++;
+	if (number == registry->channel_count && number >= CT_CHANNEL_OWNED && channel.owner != 0) {
+		channel.owner = 0;
+		return channel_find(registry, channel, out_number);
+	}
 	if (number == CT_CHANNEL_LIMIT)
 		return false;
 	if (number == registry->channel_count)
-		registry->channels[registry->channel_count++] = *channel;
+		registry->channels[registry->channel_count++] = channel;
 	*out_number = number;
 	return true;
 }
 
-/* Notes, in each component from `top` down, the channel of its settings.  False when there are not
- * enough channels. */
-static bool resolve_tree(struct ct_registry *registry, uint32_t top)
+static bool channel_is_in_force(const struct ct_registry *registry, uint32_t index)
 {
-	uint32_t at = top;
-
-	while (at != CT_COMPONENT_NONE) {
-		struct ct_node *node = ct_node_at(registry, at);
-		struct ct_channel channel = channel_merge(
-			registry->channels[ct_channel_inherited(registry, at)], &node->own);
-
-		if (!channel_find(registry, &channel, &node->channel))
-			return false;
-		/* If a component's channel is unchanged, so are those below it. */
-		at = ct_node_next(registry, top, at,
-				  node->channel ==
-					  ct_level_word_channel(
-						  &ct_registry_entry(registry, at)->level_word));
-	}
-	return true;
+	return index != CT_COMPONENT_NONE &&
+	       ct_node_at(registry, index)->channel ==
+		       ct_level_word_channel(&ct_registry_entry(registry, index)->level_word);
 }
 
-static void publish_tree(struct ct_registry *registry, uint32_t top,
+/*
+ * Notes, in each component from `top` down, the channel of its settings.  Returns false, and
+ * changes nothing, when there are not enough channels.  prune: if a component's channel is
+ * unchanged, so are those below it, which is not so when destinations have changed.
+ */
+static bool resolve_tree(struct ct_registry *registry, uint32_t top, bool prune)
+{
+	uint32_t channels_before = registry->channel_count;
+	uint32_t root_before = registry->root.channel;
+	uint32_t at = top;
+
+	do {
+		if (!channel_find(registry, channel_of(registry, at),
+				  &ct_node_at(registry, at)->channel))
+			goto undo;
+		at = ct_node_next(registry, top, at, prune && channel_is_in_force(registry, at));
+	} while (at != CT_COMPONENT_NONE);
+	return true;
+
+undo:
+	registry->channel_count = channels_before;
+	registry->root.channel = root_before;
+	at = top;
+	do {
+		if (at != CT_COMPONENT_NONE)
+			ct_node_at(registry, at)->channel =
+				ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
+		at = ct_node_next(registry, top, at, false);
+	} while (at != CT_COMPONENT_NONE);
+	return false;
+}
+
+static void publish_tree(struct ct_registry *registry, uint32_t top, bool prune,
 			 struct ct_level_changes *changes)
 {
 	uint32_t at = top;
 
-	while (at != CT_COMPONENT_NONE) {
-		uint32_t channel = ct_node_at(registry, at)->channel;
-		bool is_same = channel ==
-			       ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
+	do {
+		bool is_in_force = channel_is_in_force(registry, at);
 
-		if (!is_same)
-			ct_level_publish(registry, at, channel, changes);
-		at = ct_node_next(registry, top, at, is_same);
-	}
-}
-
-static void reset_tree(struct ct_registry *registry, uint32_t top)
-{
-	for (uint32_t at = top; at != CT_COMPONENT_NONE;
-	     at = ct_node_next(registry, top, at, false))
-		ct_node_at(registry, at)->channel =
-			ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
+		if (at != CT_COMPONENT_NONE && !is_in_force)
+			ct_level_publish(registry, at, ct_node_at(registry, at)->channel, changes);
+		at = ct_node_next(registry, top, at, prune && is_in_force);
+	} while (at != CT_COMPONENT_NONE);
 }
 
 bool ct_channel_resolve_all(struct ct_registry *registry)
 {
-	uint32_t channels_before = registry->channel_count;
-	uint32_t at = CT_COMPONENT_NONE;
+	return resolve_tree(registry, CT_COMPONENT_NONE, false);
+}
 
-	while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE) {
-		struct ct_node *node = ct_node_at(registry, at);
-		struct ct_channel channel = channel_merge(
-			registry->channels[ct_channel_inherited(registry, at)], &node->own);
-
-		if (channel_find(registry, &channel, &node->channel))
-			continue;
-		registry->channel_count = channels_before;
-		at = CT_COMPONENT_NONE;
-		while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) !=
-		       CT_COMPONENT_NONE)
-			ct_node_at(registry, at)->channel =
-				ct_level_word_channel(&ct_registry_entry(registry, at)->level_word);
+bool ct_channel_follow_dests(struct ct_registry *registry, uint32_t top)
+{
+	if (!resolve_tree(registry, top, false))
 		return false;
-	}
+	publish_tree(registry, top, false, NULL);
 	return true;
 }
 
@@ -154,7 +168,6 @@ static enum ctrace_status channel_set(struct ct_registry *registry, const char *
 	enum ctrace_status status = ct_component_check_name(component, size);
 	struct ct_level_changes changes;
 	struct ct_configured before;
-	uint32_t channels_before;
 	struct ct_node *node;
 	uint32_t index;
 
@@ -169,20 +182,20 @@ static enum ctrace_status channel_set(struct ct_registry *registry, const char *
 		goto undo_lock;
 	node = ct_node_at(registry, index);
 	before = node->own;
-	channels_before = registry->channel_count;
 	own_change(&node->own, change);
-	if (!resolve_tree(registry, index)) {
+	if (change->what == SET_WRITER)
+		ct_dest_resolve_tree(registry, index); /* without a writer it may be in storage */
+	if (!resolve_tree(registry, index, change->what != SET_WRITER)) {
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 		goto undo_change;
 	}
-	publish_tree(registry, index, &changes);
+	publish_tree(registry, index, change->what != SET_WRITER, &changes);
 	ct_registry_unlock(registry);
 	return ct_level_changes_report(&changes, changed, user);
 
 undo_change:
 	node->own = before;
-	registry->channel_count = channels_before;
-	reset_tree(registry, index);
+	ct_dest_resolve_tree(registry, index);
 	ct_buf_fini(&changes.list);
 undo_lock:
 	ct_registry_unlock(registry);

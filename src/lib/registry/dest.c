@@ -15,6 +15,8 @@
 _Static_assert(CT_EMITTER_LIMIT == CT_WRITER_SLOT,
 	       "an emitter is a bit of the mask and a place in the session, before the writers'");
 
+#define STORAGE (1u << CT_EMITTER_STORAGE)
+
 /* ---- who is in use ---- */
 
 void ct_dest_name(struct ct_registry *registry, uint32_t emitter)
@@ -86,15 +88,46 @@ uint32_t ct_dest_default(const struct ct_registry *registry)
 
 /* ---- resolving ---- */
 
+/* Has nobody chosen destinations for this component, or for one above it? */
+static bool dests_are_implicit(const struct ct_registry *registry, const struct ct_node *node)
+{
+	while (node != &registry->root && node->own.dests == 0)
+		node = ct_node_at(registry, node->parent);
+	return node == &registry->root && registry->default_is_implicit;
+}
+
+/* Does the trace name an external writer?  While that does not run, its events go to the implicit
+ * destination, so that none is lost. */
+static bool node_has_writer(const struct ct_registry *registry, const struct ct_node *node)
+{
+	while (node != &registry->root && node->own.writer == CT_WRITER_UNSET)
+		node = ct_node_at(registry, node->parent);
+	return node != &registry->root && node->own.writer != 0;
+}
+
 static uint32_t resolve_mask(const struct ct_registry *registry, const struct ct_node *node)
 {
-	uint32_t inherited = node->parent == CT_COMPONENT_NONE
-				     ? registry->default_dests
-				     : ct_registry_entry(registry, node->parent)->dests;
+	const struct ct_node *parent = ct_node_at(registry, node->parent);
+	uint32_t mask = node->parent == CT_COMPONENT_NONE
+				? registry->default_dests
+				: ct_registry_entry(registry, node->parent)->dests;
 
 	if (node->own.dests == 0)
-		return inherited;
-	return node->own.no_inherit ? node->own.dests : node->own.dests | inherited;
+		return node->own.is_trace && !node_has_writer(registry, node) &&
+				       dests_are_implicit(registry, node)
+			       ? STORAGE
+			       : mask;
+	if (node->own.dests == STORAGE && dests_are_implicit(registry, parent))
+		return STORAGE;
+	mask = node->own.no_inherit ? node->own.dests : node->own.dests | mask;
+	/* An event that has a destination needs no storage. */
+	return mask == STORAGE ? mask : mask & ~STORAGE;
+}
+
+bool ct_dest_is_storage(const struct ct_registry *registry, uint32_t index)
+{
+	return (index == CT_COMPONENT_NONE ? registry->default_dests
+					   : ct_registry_entry(registry, index)->dests) == STORAGE;
 }
 
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index)
@@ -109,49 +142,60 @@ void ct_dest_resolve(struct ct_registry *registry, uint32_t index)
 	__atomic_store_n(&entry->dests, mask, __ATOMIC_RELEASE);
 }
 
-/* Where a component's mask stays what it was, those below it stay too. */
-static void dest_resolve_tree(struct ct_registry *registry, uint32_t top)
+/* Also where a component's mask stays what it was: those below it may name other writers. */
+void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top)
 {
-	bool prune = false;
+	uint32_t at = top;
 
-	for (uint32_t at = top;;) {
-		if (at != CT_COMPONENT_NONE) {
-			uint32_t before = ct_registry_entry(registry, at)->dests;
-
+	do {
+		if (at != CT_COMPONENT_NONE)
 			ct_dest_resolve(registry, at);
-			prune = ct_registry_entry(registry, at)->dests == before;
-		}
-		at = ct_node_next(registry, top, at, prune);
-		if (at == CT_COMPONENT_NONE)
-			return;
-	}
-}
-
-void ct_dest_resolve_all(struct ct_registry *registry)
-{
-	uint32_t at = CT_COMPONENT_NONE;
-
-	while ((at = ct_node_next(registry, CT_COMPONENT_NONE, at, false)) != CT_COMPONENT_NONE)
-		ct_dest_resolve(registry, at);
+		at = ct_node_next(registry, top, at, false);
+	} while (at != CT_COMPONENT_NONE);
 }
 
 /* ---- commands ---- */
 
-static void default_store(struct ct_registry *registry, uint32_t mask, bool is_implicit)
+/* The settings that a command may change, for undoing it. */
+struct dest_settings {
+	struct ct_node *node; /* the root: the default */
+	struct ct_configured own;
+	uint32_t default_dests;
+	bool default_is_implicit;
+	bool has_replaced_textfile;
+};
+
+static struct dest_settings settings_of(const struct ct_registry *registry, uint32_t index)
 {
-	registry->default_is_implicit = is_implicit;
-	__atomic_store_n(&registry->default_dests, mask, __ATOMIC_RELAXED);
-	dest_resolve_tree(registry, CT_COMPONENT_NONE);
+	struct ct_node *node = ct_node_at(registry, index);
+
+	return (struct dest_settings){ .node = node,
+				       .own = node->own,
+				       .default_dests = registry->default_dests,
+				       .default_is_implicit = registry->default_is_implicit,
+				       .has_replaced_textfile = registry->has_replaced_textfile };
 }
 
-/* The first addition, by the configuration or a program, replaces the implicit TEXTFILE. */
-static void add_default(struct ct_registry *registry, uint32_t bit)
+static void settings_put(struct ct_registry *registry, const struct dest_settings *settings)
 {
-	registry->has_replaced_textfile =
-		bit != registry->textfile &&
-		(registry->default_is_implicit || registry->has_replaced_textfile);
-	default_store(registry, (registry->default_is_implicit ? 0 : registry->default_dests) | bit,
-		      false);
+	settings->node->own = settings->own;
+	registry->default_is_implicit = settings->default_is_implicit;
+	registry->has_replaced_textfile = settings->has_replaced_textfile;
+	__atomic_store_n(&registry->default_dests, settings->default_dests, __ATOMIC_RELAXED);
+}
+
+/* Puts changed settings in force for a component, and for those below it.  What goes into storage,
+ * or leaves it, changes its channel.  Without a channel for that, the settings before are put back.
+ */
+static enum ctrace_status dests_put_in_force(struct ct_registry *registry, uint32_t index,
+					     const struct dest_settings *before)
+{
+	ct_dest_resolve_tree(registry, index);
+	if (ct_channel_follow_dests(registry, index))
+		return CTRACE_OK;
+	settings_put(registry, before);
+	ct_dest_resolve_tree(registry, index);
+	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
 static bool emitter_exists(uint32_t emitter)
@@ -159,24 +203,40 @@ static bool emitter_exists(uint32_t emitter)
 	return emitter < CT_EMITTER_LIMIT && ct_emitter_at(emitter) != NULL;
 }
 
+/* The first addition, by the configuration or a program, replaces the implicit TEXTFILE. */
+static void add_default(struct ct_registry *registry, uint32_t bit)
+{
+	uint32_t before = registry->default_is_implicit ? 0 : registry->default_dests;
+	uint32_t mask = before | bit;
+
+	registry->has_replaced_textfile =
+		bit != registry->textfile &&
+		(registry->default_is_implicit || registry->has_replaced_textfile);
+	registry->default_is_implicit = false;
+	__atomic_store_n(&registry->default_dests, mask == STORAGE ? mask : mask & ~STORAGE,
+			 __ATOMIC_RELAXED);
+}
+
 enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size,
 			       uint32_t emitter, bool no_inherit)
 {
 	enum ctrace_status status;
+	struct dest_settings before;
 	uint32_t index;
 
 	if (!emitter_exists(emitter))
 		return CTRACE_EMITTER_NOT_FOUND;
 	ct_registry_lock(registry);
 	status = ct_node_ensure(registry, component, size, &index);
-	if (status == CTRACE_OK && index == CT_COMPONENT_NONE) {
-		add_default(registry, 1u << emitter);
-	} else if (status == CTRACE_OK) {
-		struct ct_node *node = ct_node_at(registry, index);
-
-		node->own.dests |= 1u << emitter;
-		node->own.no_inherit = no_inherit;
-		dest_resolve_tree(registry, index);
+	if (status == CTRACE_OK) {
+		before = settings_of(registry, index);
+		if (index == CT_COMPONENT_NONE) {
+			add_default(registry, 1u << emitter);
+		} else {
+			before.node->own.dests |= 1u << emitter;
+			before.node->own.no_inherit = no_inherit;
+		}
+		status = dests_put_in_force(registry, index, &before);
 	}
 	ct_registry_unlock(registry);
 	return status;
@@ -185,31 +245,48 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 /* Programs may remove the implicit TEXTFILE after an addition has replaced it; that succeeds. */
 static enum ctrace_status remove_default(struct ct_registry *registry, uint32_t bit)
 {
+	struct dest_settings before = settings_of(registry, CT_COMPONENT_NONE);
 	uint32_t mask = registry->default_dests & ~bit;
 
 	if ((registry->default_dests & bit) == 0)
 		return bit == registry->textfile && registry->has_replaced_textfile
 			       ? CTRACE_OK
 			       : CTRACE_EMITTER_NOT_FOUND;
-	default_store(registry, mask != 0 ? mask : registry->textfile, mask == 0);
-	return CTRACE_OK;
+	registry->default_is_implicit = mask == 0;
+	__atomic_store_n(&registry->default_dests, mask != 0 ? mask : registry->textfile,
+			 __ATOMIC_RELAXED);
+	return dests_put_in_force(registry, CT_COMPONENT_NONE, &before);
 }
 
 static enum ctrace_status remove_own(struct ct_registry *registry, const char *component,
 				     size_t size, uint32_t bit)
 {
 	uint32_t index = ct_node_find(registry, component, size);
+	struct dest_settings before;
 	struct ct_configured *own;
 
 	if (index == CT_COMPONENT_NONE)
 		return CTRACE_EMITTER_NOT_FOUND;
-	own = &ct_node_at(registry, index)->own;
+	before = settings_of(registry, index);
+	own = &before.node->own;
 	if ((own->dests & bit) == 0)
 		return CTRACE_EMITTER_NOT_FOUND;
 	own->dests &= ~bit;
 	own->no_inherit = own->no_inherit && own->dests != 0;
-	dest_resolve_tree(registry, index);
-	return CTRACE_OK;
+	return dests_put_in_force(registry, index, &before);
+}
+
+enum ctrace_status ct_dest_set_trace(struct ct_registry *registry, uint32_t index, bool is_trace)
+{
+	struct dest_settings before;
+	enum ctrace_status status;
+
+	ct_registry_lock(registry);
+	before = settings_of(registry, index);
+	before.node->own.is_trace = is_trace;
+	status = dests_put_in_force(registry, index, &before);
+	ct_registry_unlock(registry);
+	return status;
 }
 
 enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size,

@@ -28,6 +28,12 @@ struct plans {
 	uint32_t reopen;  /* emitters whose settings changed */
 };
 
+struct default_dests {
+	uint32_t mask;
+	bool is_implicit;
+	bool has_replaced_textfile;
+};
+
 /* A property that was set, in a list of such; name and value follow, each terminated. */
 struct property_change {
 	uint32_t component;
@@ -72,6 +78,7 @@ static bool plan_component(struct plans *plans, uint32_t index, const struct ct_
 	plan->own.minimum = node->own.minimum;
 	plan->own.excluded = node->own.excluded;
 	plan->own.writer = node->own.writer;
+	plan->own.is_trace = node->own.is_trace;
 	if (rule != NULL)
 		rule(index, &node->own, &plan->own, user);
 	return ct_property_copy(plans->registry, properties, &plan->properties);
@@ -251,22 +258,36 @@ static void publish_all(struct ct_registry *registry, struct ct_level_changes *c
 	}
 }
 
+/* Exchanges the default destinations with those in *other, and resolves all destinations. */
+static void swap_defaults(struct ct_registry *registry, struct default_dests *other)
+{
+	struct default_dests now = { registry->default_dests, registry->default_is_implicit,
+				     registry->has_replaced_textfile };
+
+	registry->default_is_implicit = other->is_implicit;
+	registry->has_replaced_textfile = other->has_replaced_textfile;
+	__atomic_store_n(&registry->default_dests, other->mask, __ATOMIC_RELAXED);
+	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);
+	*other = now;
+}
+
 static enum ctrace_status plans_put_in_force(struct plans *plans, const struct ct_registry *from,
 					     struct ct_reconfiguration *reconfiguration)
 {
 	struct ct_registry *registry = plans->registry;
+	struct default_dests defaults = { from->default_dests, from->default_is_implicit,
+					  from->has_replaced_textfile };
 
 	swap_own(plans);
+	swap_defaults(registry, &defaults);
+	/* What is in storage depends on the destinations. */
 	if (!ct_channel_resolve_all(registry)) {
 		swap_own(plans);
+		swap_defaults(registry, &defaults);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	swap_properties(plans);
 	registry->root.own.level = from->root.own.level;
-	registry->default_is_implicit = from->default_is_implicit;
-	registry->has_replaced_textfile = from->has_replaced_textfile;
-	__atomic_store_n(&registry->default_dests, from->default_dests, __ATOMIC_RELAXED);
-	ct_dest_resolve_all(registry);
 	publish_all(registry, &reconfiguration->levels);
 	return CTRACE_OK;
 }

@@ -95,6 +95,8 @@ struct ct_configured {
 	/* component trace, MINOPS: the threshold is never above this; CTRACE_LEVEL_NONE: none */
 	uint32_t minimum;
 	bool excluded; /* component trace: the filters leave this process out */
+	/* component trace has defined it: without a configured destination it is in storage */
+	bool is_trace;
 };
 #define CT_OVERFLOW_UNSET 0xFFFFFFFEu
 #define CT_WRITER_UNSET 0xFFFFFFFEu
@@ -132,6 +134,10 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 			       uint32_t emitter, bool no_inherit) CT_MUST_USE;
 enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *component, size_t size,
 				  uint32_t emitter) CT_MUST_USE;
+/* Marks what component trace has defined, or deleted.  Returns NOT_ENOUGH_MEMORY, and changes
+ * nothing, when there are not enough channels. */
+enum ctrace_status ct_dest_set_trace(struct ct_registry *registry, uint32_t index,
+				     bool is_trace) CT_MUST_USE;
 uint32_t ct_dest_default(const struct ct_registry *registry); /* mask */
 /* In a forked child: recounts the users of destinations, because the parent may have changed
  * components in the session since the fork. */
@@ -200,9 +206,14 @@ struct ct_channel {
 	uint32_t overflow;
 	uint32_t flight_level; /* CTRACE_LEVEL_NONE: no flight recorder */
 	uint32_t writer;       /* number of the external writer in the session; 0: none */
+	bool is_storage;       /* its events stay in rings that overwrite the oldest */
+	/* in storage: 1 + the index of the trace that this storage is for; 0: for all of its size
+	 */
+	uint32_t owner;
 };
 /* a channel's number is never reused; settings beyond the limit are refused: NOT_ENOUGH_MEMORY */
 #define CT_CHANNEL_LIMIT 64u
+#define CT_CHANNEL_OWNED 48u /* later channels in storage have no owner */
 /* Gives a component (and its descendants that set none) a ring of its own. */
 enum ctrace_status ct_channel_set_buffer(struct ct_registry *registry, const char *component,
 					 size_t size, uint64_t bytes) CT_MUST_USE;

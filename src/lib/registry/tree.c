@@ -499,18 +499,23 @@ void ct_registry_reset_configuration(struct ct_registry *registry)
 						    .overflow = CT_OVERFLOW_UNSET,
 						    .flight_level = CT_LEVEL_UNSET,
 						    .writer = CT_WRITER_UNSET,
-						    .minimum = node->own.minimum };
+						    .minimum = node->own.minimum,
+						    .is_trace = node->own.is_trace };
 		ct_property_reset(registry, &node->properties);
 		node->level = node->own.minimum;
 		node->channel = 0;
-		ct_level_publish(registry, at, 0, NULL);
 	}
 	registry->root.own.level = CT_LEVEL_UNSET;
 	registry->root.level = CTRACE_LEVEL_NONE;
 	registry->default_dests = registry->textfile;
 	registry->default_is_implicit = true;
 	registry->has_replaced_textfile = false;
-	ct_dest_resolve_all(registry);
+	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);
+	if (!ct_channel_follow_dests(registry, CT_COMPONENT_NONE))
+		registry->root.channel = 0;
+	for (uint32_t at = ct_node_next(registry, CT_COMPONENT_NONE, CT_COMPONENT_NONE, false);
+	     at != CT_COMPONENT_NONE; at = ct_node_next(registry, CT_COMPONENT_NONE, at, false))
+		ct_level_publish(registry, at, ct_node_at(registry, at)->channel, NULL);
 	ct_registry_unlock(registry);
 	ct_emitter_property_reset_all(registry);
 }

@@ -114,10 +114,14 @@ void ct_level_publish(struct ct_registry *registry, uint32_t index, uint32_t cha
 
 /* ---- dest.c */
 void ct_dest_resolve(struct ct_registry *registry, uint32_t index);
-/* after the own destinations of several nodes have changed */
-void ct_dest_resolve_all(struct ct_registry *registry);
+/* after destinations or writers of `top` and below have changed */
+void ct_dest_resolve_tree(struct ct_registry *registry, uint32_t top);
 /* the component is shown or hidden */
 void ct_dest_count_known(struct ct_registry *registry, uint32_t index, bool is_known);
+/* Do its events stay in storage, as they have no other destination?  CT_COMPONENT_NONE: the
+ * default.
+ */
+bool ct_dest_is_storage(const struct ct_registry *registry, uint32_t index);
 /* stores the emitter's name in the session */
 void ct_dest_name(struct ct_registry *registry, uint32_t emitter);
 
@@ -144,5 +148,8 @@ uint32_t ct_channel_inherited(const struct ct_registry *registry, uint32_t index
 /* Sets each component's channel from its settings, but no level word.  Returns false, without a
  * change, when there are not enough channels. */
 bool ct_channel_resolve_all(struct ct_registry *registry);
+/* After destinations of `top` and below have changed: sets the channels there, and stores them in
+ * the level words.  Returns false, without a change, when there are not enough channels. */
+bool ct_channel_follow_dests(struct ct_registry *registry, uint32_t top);
 
 #endif

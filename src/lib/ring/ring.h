@@ -49,6 +49,13 @@ enum ct_overflow {
 	CT_OVERFLOW_OVERWRITE = 3
 };
 
+/* Does a consumer take the events of a ring? */
+enum ct_kept {
+	CT_KEPT_NOT = 0,
+	CT_KEPT_FLIGHT = 1, /* the flight recorder's: on a trigger */
+	CT_KEPT_STORAGE = 2 /* of traces in storage: never */
+};
+
 /* A position in a ring, with the counts and the decoder's state there. */
 struct ct_cursor_place {
 	uint64_t position;
@@ -81,7 +88,7 @@ struct ct_ring_head {
 	uint64_t capacity; /* power of two */
 	/* 0: the thread's common ring; else the ring for components of this channel */
 	uint32_t channel;
-	uint32_t is_flight; /* consumed on a trigger only */
+	uint32_t kept; /* enum ct_kept */
 	uint32_t is_side;
 	uint32_t overflow; /* enum ct_overflow, as configured */
 	/* its entries come from ctrace_write_buffer() and carry times of their own */
@@ -137,7 +144,7 @@ struct ct_ring {
 	 * these, because the owner of the file may overwrite the head at any time. */
 	uint32_t index;
 	uint32_t overflow;
-	bool is_flight;
+	uint32_t kept; /* enum ct_kept */
 	int fd; /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
 	uint8_t place; /* enum ct_ring_place */
@@ -168,7 +175,7 @@ static inline void ct_ring_take_constants(struct ct_ring *ring, const struct ct_
 {
 	ring->index = head->index;
 	ring->overflow = head->overflow;
-	ring->is_flight = head->is_flight != 0;
+	ring->kept = head->kept;
 }
 
 /* Notes that the consumer of a ring, or its wanted consumer, has changed.  Consumers then look at
@@ -313,7 +320,7 @@ struct ct_ring_kind {
 	/* number of the external writer that should consume it while connected; 0: none */
 	uint32_t writer;
 	bool is_side;
-	bool is_flight;
+	enum ct_kept kept;
 	bool is_imported;
 };
 /* Returns a free ring of that kind, or a new one, now owned by tid; NULL when none can be made.

@@ -339,18 +339,40 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 	return status;
 }
 
+/* 0: it cannot be read. */
+static uint64_t read_oldest_version(int fd)
+{
+	uint64_t version = 0;
+	size_t got = 0;
+
+	if (ct_os_read_at(fd, &version, sizeof version,
+			  offsetof(struct ct_ring_head, oldest_version), &got) != CTRACE_OK ||
+	    got != sizeof version)
+		return 0;
+	return version;
+}
+
 /* The page of a live process is not copied atomically.  Positions that contradict each other agree
- * in the next copy. */
+ * in the next copy, and so do the position and the count of the oldest event. */
 enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
+	bool is_overwrite = false;
 
 	for (int tries = 0; tries < LOAD_TRIES && status == CTRACE_DAMAGED; tries++) {
+		uint64_t version = is_overwrite ? read_oldest_version(fd) : 0;
 		size_t got = 0;
 
 		status = ct_os_read_at(fd, out, sizeof *out, 0, &got);
 		if (status == CTRACE_OK)
 			status = got == sizeof *out ? check_head(out, index) : CTRACE_DAMAGED;
+		if (status != CTRACE_OK || out->overflow != CT_OVERFLOW_OVERWRITE)
+			continue;
+		/* The last try has to do. */
+		if (tries < LOAD_TRIES - 1 &&
+		    (!is_overwrite || version % 2 != 0 || read_oldest_version(fd) != version))
+			status = CTRACE_DAMAGED;
+		is_overwrite = true;
 	}
 	return status;
 }
@@ -392,6 +414,24 @@ static void set_copied(struct ct_ring *ring, const struct ct_ring_head *head, vo
 	ct_ring_take_constants(ring, head);
 }
 
+/* A live process may have overwritten a part of the data while they were copied.  Its head, read
+ * now, says how much; without a head nothing of the copy is certain. */
+static void drop_overwritten(int fd, uint32_t index, struct ct_ring_head *copy)
+{
+	struct ct_ring_head now;
+	bool is_known = ct_ring_read_head(fd, index, &now) == CTRACE_OK;
+
+	if (is_known && now.oldest <= copy->oldest)
+		return;
+	if (!is_known || now.oldest > copy->head) {
+		/* All of it.  The count is that of the events before the ring's present oldest. */
+		now.oldest = copy->head;
+	}
+	copy->oldest = now.oldest;
+	copy->oldest_count = now.oldest_count;
+	copy->oldest_state = now.oldest_state;
+}
+
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
 				uint32_t index)
 {
@@ -419,7 +459,9 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 					   (from & (copy.capacity - 1)));
 	if (status != CTRACE_OK)
 		goto undo_map;
-	set_copied(ring, &copy, address);
+	if (copy.overflow == CT_OVERFLOW_OVERWRITE)
+		drop_overwritten(fd, index, address);
+	set_copied(ring, address, address);
 	ring->fd = fd;
 	return CTRACE_OK;
 
@@ -551,7 +593,7 @@ void ct_ring_close(struct ct_ring *ring)
 
 enum ctrace_status ct_ring_persist(struct ct_ring *ring, const void *part, size_t size)
 {
-	if (ring->is_mapped)
+	if (ring->is_mapped || ring->fd < 0)
 		return CTRACE_OK;
 	return ct_os_write_at(ring->fd, part, size,
 			      (uint64_t)((const char *)part - (const char *)ring->head));

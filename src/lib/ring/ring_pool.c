@@ -95,7 +95,7 @@ void ct_ring_pool_unlock(struct ct_ring_pool *pool)
 static bool kinds_are_equal(const struct ct_ring_kind *a, const struct ct_ring_kind *b)
 {
 	return a->channel == b->channel && a->overflow == b->overflow && a->is_side == b->is_side &&
-	       a->is_flight == b->is_flight && a->is_imported == b->is_imported;
+	       a->kept == b->kept && a->is_imported == b->is_imported;
 }
 
 /* Prefers an empty ring.  any_size: no ring of the wanted size can be made. */
@@ -158,7 +158,7 @@ static void write_kind(struct ct_ring *ring, const struct ct_ring_kind *kind)
 	ring->head->channel = kind->channel;
 	ring->head->overflow = kind->overflow;
 	ring->head->is_side = kind->is_side;
-	ring->head->is_flight = kind->is_flight;
+	ring->head->kept = kind->kept;
 	ring->head->is_imported = kind->is_imported;
 }
 

@@ -31,39 +31,97 @@ static void set_window(struct ct_ring *ring, struct ctrace_thread_buffer *thread
 	__atomic_store_n(&thread_buffer->end, cur + size, __ATOMIC_RELAXED);
 }
 
+/* The first valid position of a ring, while it moves. */
+struct oldest {
+	uint64_t position;
+	uint64_t count;
+	struct ct_event_state state;
+};
+
+/*
+ * Passes over the events of one class, which are all of this size, up to `limit`.  The next
+ * position does not depend on what is loaded, so that the processor need not wait for it.  No two
+ * events between marks are so far apart that their times could not be told.
+ */
+static void pass_over_alike(const struct ct_ring *ring, uint32_t number, uint64_t size,
+			    uint64_t limit, struct oldest *oldest)
+{
+	uint64_t last = 0, position = oldest->position;
+
+	while (position < limit && limit - position >= size) {
+		uint64_t word = ct_event_word(ct_ring_at(ring, position));
+
+		if ((word & 0xFFFF) != number)
+			break;
+		last = word;
+		position += size;
+		oldest->count++;
+	}
+	if (position == oldest->position)
+		return;
+	oldest->position = position;
+	oldest->state.ticks = ct_event_ticks(oldest->state.ticks, last);
+}
+
+/* Passes over events from the oldest on, at least up to `least`.  Only this thread writes here.  If
+ * an event is damaged all the same, everything behind it is lost. */
+static void pass_over_oldest(const struct ct_ring *ring, const struct ct_class_image *classes,
+			     uint64_t least, struct oldest *oldest)
+{
+	uint64_t end = ring->head->head;
+	struct ct_event_shape shape;
+	uint32_t number = 0; /* of shape; 0: none */
+
+	while (oldest->position < least) {
+		const unsigned char *at = ct_ring_at(ring, oldest->position);
+		uint64_t available = end - oldest->position;
+		uint32_t next = available >= CT_EVENT_HEAD ? ct_event_word(at) & 0xFFFF : 0;
+		struct ct_event event;
+
+		if (available > ring->capacity)
+			break;
+		if (next >= CT_CLASS_FIRST && next == number) {
+			event.size = ct_event_shape_size(&shape, at, available);
+			event.is_mark = false;
+			oldest->state.ticks =
+				ct_event_ticks(oldest->state.ticks, ct_event_word(at));
+		} else if (ct_event_decode(classes, at, available, &oldest->state, &event) !=
+			   CTRACE_OK) {
+			event.size = 0;
+		}
+		if (event.size == 0)
+			break;
+		oldest->count += !event.is_mark;
+		oldest->position += event.size;
+		if (next < CT_CLASS_FIRST)
+			continue;
+		if (next != number)
+			number = ct_event_shape(classes, next, &shape) && !shape.is_long ? next : 0;
+		if (number != 0 && shape.counted_width == 0)
+			pass_over_alike(ring, number, shape.size, least < end ? least : end,
+					oldest);
+	}
+	if (oldest->position < least)
+		oldest->position = end;
+}
+
 /* Counts and passes over old events until everything up to `limit` may be overwritten. */
 static void drop_oldest(struct ct_ring *ring, const struct ct_class_image *classes, uint64_t limit)
 {
 	struct ct_ring_head *head = ring->head;
-	uint64_t oldest = head->oldest;
-	uint64_t count = head->oldest_count;
-	struct ct_event_state state = head->oldest_state;
+	struct oldest oldest = { head->oldest, head->oldest_count, head->oldest_state };
 
-	if (oldest + ring->capacity >= limit)
+	if (oldest.position + ring->capacity >= limit)
 		return;
-	while (oldest + ring->capacity < limit) {
-		uint64_t available = head->head - oldest;
-		struct ct_event event;
-
-		/* Only this thread writes here.  If an event is damaged all the same, everything
-		 * behind it is lost. */
-		if (available > ring->capacity ||
-		    ct_event_decode(classes, ct_ring_at(ring, oldest), available, &state, &event) !=
-			    CTRACE_OK) {
-			oldest = head->head;
-			break;
-		}
-		count += !event.is_mark;
-		oldest += event.size;
-	}
+	pass_over_oldest(ring, classes, limit - ring->capacity, &oldest);
 	/* The consumer copies first and looks at oldest afterwards (ct_ring_peek): the fence keeps
 	 * the producer's data stores behind this store. */
 	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
-	__atomic_store_n(&head->oldest_count, count, __ATOMIC_RELAXED);
-	__atomic_store_n(&head->oldest_state.ticks, state.ticks, __ATOMIC_RELAXED);
-	__atomic_store_n(&head->oldest_state.tid, state.tid, __ATOMIC_RELAXED);
-	__atomic_store_n(&head->oldest, oldest, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_count, oldest.count, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_state.ticks, oldest.state.ticks, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest_state.tid, oldest.state.tid, __ATOMIC_RELAXED);
+	__atomic_store_n(&head->oldest, oldest.position, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->oldest_version, head->oldest_version + 1, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }

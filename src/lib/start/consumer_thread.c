@@ -109,7 +109,7 @@ static uint64_t pending_bytes(const struct ct_ring_pool *pool)
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 
-		if (!ring->head->is_flight &&
+		if (!ring->head->kept &&
 		    ct_consumer_has(ct_consumer_thread.consumer,
 				    __atomic_load_n(&ring->head->held_by, __ATOMIC_RELAXED)))
 			bytes += ct_ring_head_position(ring) -

@@ -66,6 +66,8 @@ static void add_rings(struct ct_answer *answer, uint32_t index)
 	}
 	ct_message_add_number(answer->out, CT_FIELD_RINGS, rings);
 	ct_message_add_number(answer->out, CT_FIELD_RING_BYTES, bytes);
+	ct_message_add_number(answer->out, CT_FIELD_STORAGE,
+			      ct_channel_at(ct_process.registry, channel).is_storage);
 }
 
 /* A trace may be deleted while we look: then it is not shown.  True when it was. */

@@ -312,7 +312,7 @@ static bool all_delivered(const struct ct_ring_pool *pool)
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 
-		if (!ring->head->is_flight && !ct_ring_is_empty(ring))
+		if (!ring->head->kept && !ct_ring_is_empty(ring))
 			return false;
 	}
 	return true;

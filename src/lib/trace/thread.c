@@ -78,7 +78,7 @@ static void end_thread(void *state)
 	ctrace_thread_buffers_self = ct_no_thread_buffers;
 	ct_thread_current = NULL;
 	ct_thread_buffer_give_back(&thread->common);
-	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
+	for (size_t i = 0; i < CT_SIDE_ALL; i++)
 		ct_thread_buffer_give_back(&thread->side[i]);
 	ct_thread_buffer_give_back(&thread->flight);
 	ct_thread_buffer_give_back(&thread->imported);
@@ -164,7 +164,7 @@ void ct_thread_end_calls(struct ct_thread *thread)
 	thread_buffer_end_call(&thread->common);
 	thread_buffer_end_call(&thread->flight);
 	thread_buffer_end_call(&thread->imported);
-	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
+	for (size_t i = 0; i < CT_SIDE_ALL; i++)
 		thread_buffer_end_call(&thread->side[i]);
 	for (size_t i = 0; i < CT_COUNT(thread->channels); i++)
 		thread_buffer_end_call(&thread->channels[i]);
@@ -221,7 +221,7 @@ static void thread_redirect_nowhere(struct ct_thread *thread)
 	if (sink == NULL)
 		return;
 	thread_redirect(&thread->common, sink);
-	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
+	for (size_t i = 0; i < CT_SIDE_ALL; i++)
 		thread_redirect(&thread->side[i], sink);
 	thread_redirect(&thread->flight, sink);
 	thread_redirect(&thread->imported, sink);

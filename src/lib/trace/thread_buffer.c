@@ -34,8 +34,7 @@ static enum ctrace_status attach_count_lost(enum ctrace_loss reason, uint32_t co
 static bool thread_buffer_is_side(const struct ct_thread *thread,
 				  const struct ct_thread_buffer *thread_buffer)
 {
-	return thread_buffer >= thread->side &&
-	       thread_buffer < thread->side + CT_SIDE_THREAD_BUFFERS;
+	return thread_buffer >= thread->side && thread_buffer < thread->side + CT_SIDE_ALL;
 }
 
 static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t channel)
@@ -49,7 +48,7 @@ static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t ch
 	if (channel == CHANNEL_FLIGHT) {
 		kind.overflow = CT_OVERFLOW_OVERWRITE;
 		kind.capacity = __atomic_load_n(&process->settings.flight_buffer, __ATOMIC_RELAXED);
-		kind.is_flight = true;
+		kind.kept = CT_KEPT_FLIGHT;
 	} else if (channel != 0) {
 		struct ct_channel own = ct_channel_at(process->registry, channel);
 
@@ -58,6 +57,10 @@ static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t ch
 		if (own.overflow != CT_OVERFLOW_AUTO)
 			kind.overflow = own.overflow;
 		kind.writer = own.writer;
+		if (own.is_storage) {
+			kind.overflow = CT_OVERFLOW_OVERWRITE;
+			kind.kept = CT_KEPT_STORAGE;
+		}
 	}
 	return kind;
 }
@@ -75,8 +78,15 @@ static bool channel_is_plain(const struct ct_process *process, uint32_t channel)
 
 /* A handler must not wait, so the first side ring is as large as the program's. A nested handler
  * traces little, so its ring is small. */
-static struct ct_ring_kind side_kind(const struct ct_process *process, bool is_first)
+static struct ct_ring_kind side_kind(const struct ct_process *process, size_t number)
 {
+	bool is_first = number == 0;
+
+	if (number >= CT_SIDE_THREAD_BUFFERS)
+		return (struct ct_ring_kind){ .overflow = CT_OVERFLOW_OVERWRITE,
+					      .capacity = CT_RING_SIDE,
+					      .is_side = true,
+					      .kept = CT_KEPT_STORAGE };
 	return (struct ct_ring_kind){
 		.overflow = CT_OVERFLOW_DISCARD,
 		.capacity = is_first ? __atomic_load_n(&process->settings.buffer, __ATOMIC_RELAXED)
@@ -111,14 +121,16 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 					   struct ct_thread_buffer *thread_buffer,
 					   uint32_t component, uint32_t channel, size_t size)
 {
-	struct ct_ring_kind kind = side_kind(process, thread_buffer == thread->side);
+	struct ct_ring_kind kind;
 	bool is_channels = thread_buffer == &thread->common ||
 			   (thread_buffer >= thread->channels &&
 			    thread_buffer < thread->channels + CT_CHANNEL_LIMIT);
 	bool is_inlined = is_channels && channel_is_plain(process, channel);
 	struct ct_ring *ring;
 
-	if (!thread_buffer_is_side(thread, thread_buffer))
+	if (thread_buffer_is_side(thread, thread_buffer))
+		kind = side_kind(process, (size_t)(thread_buffer - thread->side));
+	else
 		kind = kind_of(process,
 			       thread_buffer == &thread->flight ? CHANNEL_FLIGHT : channel);
 	kind.is_imported = thread_buffer == &thread->imported;
@@ -132,7 +144,7 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 	thread_buffer_set_ring(thread_buffer, ring);
 	thread_buffer->kind = kind;
 	thread_buffer->grow_at_ns = 0;
-	thread_buffer->is_flight = kind.is_flight;
+	thread_buffer->is_kept = kind.kept != CT_KEPT_NOT;
 	/* The consumer thread closes its window to be woken. */
 	if (is_inlined)
 		__atomic_store_n(&ring->thread_buffer, thread_buffer->thread_buffer,
@@ -162,7 +174,7 @@ static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thr
 	struct ct_ring *former = thread_buffer->ring, *larger;
 
 	kind.capacity = next_capacity(&kind, former->capacity, size);
-	if (kind.channel != 0 && !kind.is_flight)
+	if (kind.channel != 0 && kind.kept == CT_KEPT_NOT)
 		kind.writer = ct_channel_at(process->registry, kind.channel).writer;
 	/* Signals stay blocked, as while a ring is made. */
 	ct_guard_enter();
@@ -231,9 +243,11 @@ enum ctrace_status ct_thread_buffer_lead_imported(struct ct_process *process,
 	return ct_thread_buffer_attach(process, thread, thread_buffer, component, channel, size);
 }
 
-struct ct_thread_buffer *ct_thread_buffer_find_side(struct ct_thread *thread)
+struct ct_thread_buffer *ct_thread_buffer_find_side(struct ct_thread *thread, bool is_storage)
 {
-	for (size_t i = 0; i < CT_SIDE_THREAD_BUFFERS; i++)
+	size_t end = is_storage ? CT_SIDE_ALL : CT_SIDE_THREAD_BUFFERS;
+
+	for (size_t i = is_storage ? CT_SIDE_THREAD_BUFFERS : 0; i < end; i++)
 		if (!thread->side[i].busy)
 			return &thread->side[i];
 	return NULL;
@@ -248,7 +262,7 @@ struct ct_thread_buffer *ct_thread_buffer_find_side(struct ct_thread *thread)
 static bool call_was_left(struct ct_thread *thread)
 {
 	bool asks = ++thread->side_events % ASK_EVENTS == 0 ||
-		    ct_thread_buffer_find_side(thread) == NULL;
+		    ct_thread_buffer_find_side(thread, false) == NULL;
 
 	return asks && !ct_thread_is_in_handler();
 }
@@ -259,7 +273,8 @@ struct ct_thread_buffer *ct_thread_buffer_choose(struct ct_process *process,
 {
 	if (ct_thread_is_calling()) {
 		if (!call_was_left(thread))
-			return ct_thread_buffer_find_side(thread);
+			return ct_thread_buffer_find_side(
+				thread, ct_channel_at(process->registry, channel).is_storage);
 		ct_thread_end_calls(thread);
 	}
 	if (channel == 0)

@@ -269,7 +269,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 				     &out->is_guarded);
 	if (status == CTRACE_TIMED_OUT) {
 		/* A handler must not wait, so it has a ring of its own. */
-		thread_buffer = ct_thread_buffer_find_side(thread);
+		thread_buffer = ct_thread_buffer_find_side(thread, false);
 		if (thread_buffer == NULL)
 			return event_count_lost(CTRACE_LOSS_NESTED, component);
 		status = enter_thread_buffer(process, thread, thread_buffer, size, component,
@@ -352,13 +352,13 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	struct ct_process *process = &ct_process;
 	struct ct_thread_buffer *thread_buffer = reservation->thread_buffer;
 	uint32_t dests = dests_of(&process->session.components[component]);
-	bool is_flight = thread_buffer->is_flight;
+	bool is_kept = thread_buffer->is_kept;
 
 	/* Set before the event is visible, so that the pass that delivers it delivers the history
 	 * too. */
 	if (__atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) <
 		    CTRACE_LEVEL_COUNT &&
-	    !is_flight)
+	    !is_kept)
 		pull_trigger(process, level);
 	CTRACE_FENCE_();
 	thread_buffer->thread_buffer->cur = reservation->at + reservation->size;
@@ -371,7 +371,7 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 	ct_thread_buffer_leave(thread_buffer);
 	if (reservation->is_guarded)
 		leave_guard(reservation);
-	if (__atomic_load_n(&process->consumer_thread_idle, __ATOMIC_RELAXED) != 0 && !is_flight &&
+	if (__atomic_load_n(&process->consumer_thread_idle, __ATOMIC_RELAXED) != 0 && !is_kept &&
 	    !ct_ring_has_writer(thread_buffer->ring))
 		ct_process_wake_consumer_thread();
 	return (__atomic_load_n(&process->failing, __ATOMIC_RELAXED) & dests) != 0

@@ -28,9 +28,11 @@ struct ct_thread_buffer {
 	bool stalled;
 	bool busy;      /* inside a call */
 	bool is_nested; /* that call is in a signal handler that interrupted another call */
-	bool is_flight; /* its ring is a flight recorder's */
+	bool is_kept;   /* its ring is the flight recorder's, or in storage */
 };
 #define CT_SIDE_THREAD_BUFFERS 16u
+#define CT_SIDE_STORAGE 2u /* behind these, for components in storage */
+#define CT_SIDE_ALL (CT_SIDE_THREAD_BUFFERS + CT_SIDE_STORAGE)
 #define CT_THREAD_BUFFERS_ALIGN (2 * CTRACE_CALLING_)
 #define CT_THREAD_CLASSES 1024u
 struct ct_thread {
@@ -48,7 +50,7 @@ struct ct_thread {
 	uint16_t classes[CT_THREAD_CLASSES];
 	/* For signal handlers that interrupt a trace call or find the program's ring full.  Nested
 	 * handlers take one each. */
-	struct ct_thread_buffer side[CT_SIDE_THREAD_BUFFERS];
+	struct ct_thread_buffer side[CT_SIDE_ALL];
 	uint32_t side_events; /* events that needed a side thread buffer */
 	struct ct_thread_buffer flight;
 	/* for ctrace_write_buffer(); its ring changes with the component's channel */
@@ -102,7 +104,7 @@ struct ct_thread_buffer *ct_thread_buffer_choose(struct ct_process *process,
 						 struct ct_thread *thread, uint32_t component,
 						 uint32_t level, uint32_t channel);
 /* Returns a side thread buffer that is not in use, or NULL. */
-struct ct_thread_buffer *ct_thread_buffer_find_side(struct ct_thread *thread);
+struct ct_thread_buffer *ct_thread_buffer_find_side(struct ct_thread *thread, bool is_storage);
 /* Enclose a call on a thread buffer: in between, signal handlers take a side thread buffer. */
 void ct_thread_buffer_enter(struct ct_thread_buffer *thread_buffer);
 void ct_thread_buffer_leave(struct ct_thread_buffer *thread_buffer);

@@ -19,6 +19,8 @@ struct list_counters {
 	/* events that an external writer took while its data set was full */
 	uint64_t no_room;
 	uint64_t lost_total; /* with these */
+	uint64_t in_storage; /* events */
+	uint64_t wrapped;    /* events that were in storage and were overwritten there */
 	uint64_t pending;    /* events */
 	uint64_t pending_bytes;
 	uint64_t bytes; /* ever written into them */

@@ -144,19 +144,24 @@ static void ring_add(struct list_counters *counters, int fd, struct ct_ring_head
 	uint32_t percent;
 
 	ct_ring_take_constants(&ring, head);
-	if (used > ring.capacity) /* overwritten, and not noticed yet */
-		used = ring.capacity;
-	percent = (uint32_t)((used * 100 + ring.capacity - 1) / ring.capacity);
 	counters->rings++;
 	counters->capacity += ring.capacity;
 	counters->bytes += head->head;
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		counters->lost[i] += head->lost[i];
+	if (head->kept == CT_KEPT_STORAGE) {
+		counters->in_storage += ct_ring_count_waiting(fd, head, classes);
+		counters->wrapped += head->oldest_count;
+		return;
+	}
+	if (used > ring.capacity) /* overwritten, and not noticed yet */
+		used = ring.capacity;
+	percent = (uint32_t)((used * 100 + ring.capacity - 1) / ring.capacity);
 	if (percent > counters->fullest)
 		counters->fullest = percent;
 	counters->delivered += head->consumed > gone ? head->consumed - gone : 0;
 	counters->pending += ct_ring_count_waiting(fd, head, classes);
 	counters->pending_bytes += used;
-	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
-		counters->lost[i] += head->lost[i];
 	counters->lost[CTRACE_LOSS_OVERWRITTEN] +=
 		head->overwritten + ct_ring_count_overwritten(&ring);
 	counters->lost[CTRACE_LOSS_DAMAGED] += head->undelivered;

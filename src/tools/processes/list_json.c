@@ -102,6 +102,9 @@ static json_t *json_counters(const struct list_counters *counters)
 	json_object_set_new(object, "lost", json_integer((json_int_t)counters->lost_total));
 	json_object_set_new(object, "lost_by_reason", reasons);
 	json_object_set_new(object, "pending", json_integer((json_int_t)counters->pending));
+	json_object_set_new(object, "in_storage", json_integer((json_int_t)counters->in_storage));
+	json_object_set_new(object, "overwritten_in_storage",
+			    json_integer((json_int_t)counters->wrapped));
 	json_object_set_new(object, "pending_bytes",
 			    json_integer((json_int_t)counters->pending_bytes));
 	json_object_set_new(object, "ring_count", json_integer((json_int_t)counters->rings));

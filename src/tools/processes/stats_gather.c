@@ -114,6 +114,7 @@ static bool process_take(struct stats_process *process, struct list_process *lis
 	ct_buf_fini(&configuration);
 	ct_list_gather_counters(&list->session, &process->counters);
 	process->emitted = process->counters.delivered + process->counters.pending +
+			   process->counters.in_storage + process->counters.wrapped +
 			   process->counters.lost_total;
 	return components_take(process, list) && dests_take(process, &list->session);
 }

@@ -116,6 +116,8 @@ static json_t *json_process(const struct stats_process *process, const struct st
 	add_number(object, "emitted", process->emitted);
 	add_number(object, "delivered", counters->delivered);
 	add_number(object, "pending", counters->pending);
+	add_number(object, "in_storage", counters->in_storage);
+	add_number(object, "overwritten_in_storage", counters->wrapped);
 	add_number(object, "lost", counters->lost_total);
 	(void)json_object_set_new(object, "lost_by_reason", json_reasons(counters));
 	add_number(object, "bytes", counters->bytes);

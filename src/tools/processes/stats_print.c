@@ -54,6 +54,9 @@ static void print_events(const struct printer *printer, const struct stats_proce
 	print_counter(printer, "    events: emitted", process->emitted, before->emitted);
 	print_counter(printer, ", delivered", counters->delivered, before->counters.delivered);
 	fprintf(printer->to, ", pending %" PRIu64, counters->pending);
+	if (counters->in_storage != 0)
+		fprintf(printer->to, ", in storage %" PRIu64 " (overwritten %" PRIu64 ")",
+			counters->in_storage, counters->wrapped);
 	print_counter(printer, ", lost", counters->lost_total, before->counters.lost_total);
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
 		if (counters->lost[i] == 0)

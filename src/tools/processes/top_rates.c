@@ -214,12 +214,9 @@ static void print_padded(FILE *to, const char *text, int width)
 
 static void print_head(FILE *to, const struct top_rows *rows)
 {
-	time_t seconds = (time_t)(rows->wall_ns / NS_PER_SECOND);
-	char when[32] = "?", events[16], bytes[16], lost[16];
-	struct tm local;
+	char when[CT_TOOL_DATE], events[16], bytes[16], lost[16];
 
-	if (localtime_r(&seconds, &local) != NULL)
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	ct_tool_date(rows->wall_ns, when);
 	ct_top_number(events, rows->events);
 	ct_top_number(bytes, rows->bytes);
 	ct_top_number(lost, rows->lost);

@@ -446,7 +446,7 @@ static void the_flight_recorder_goes_out_on_its_trigger_only(void **state)
 {
 	(void)state;
 	start(2, CT_OVERFLOW_OVERWRITE);
-	rings[1]->head->is_flight = rings[1]->is_flight = 1;
+	rings[1]->head->kept = rings[1]->kept = 1;
 	assert_true(produce(0, COMPONENT_A));
 	assert_true(produce(1, COMPONENT_A));
 	assert_true(produce(1, COMPONENT_A));

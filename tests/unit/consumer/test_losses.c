@@ -117,6 +117,25 @@ static void losses_are_reported_with_the_next_batch(void **state)
 	stop();
 }
 
+/* What no further event reports. */
+static void losses_are_announced_without_an_event(void **state)
+{
+	(void)state;
+	start(1, CT_OVERFLOW_DISCARD);
+	assert_true(produce(0, COMPONENT_A));
+	pass(false);
+	ct_ring_count_lost(rings[0], CTRACE_LOSS_DISCARDED, 1u << output_a.index);
+	session.head->dest[output_a.index].lost[CTRACE_LOSS_DISCARDED] = 1;
+	pass(false);
+	assert_int_equal(output_a.losts, 0);
+	ct_consumer_announce(consumer);
+	assert_int_equal(output_a.losts, 1);
+	assert_int_equal(output_a.lost[CTRACE_LOSS_DISCARDED], 1);
+	ct_consumer_announce(consumer);
+	assert_int_equal(output_a.losts, 1);
+	stop();
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
 int test_losses(void)
@@ -124,6 +143,7 @@ int test_losses(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_is_in_a_batch_is_not_reported_as_overwritten),
 		TEST(what_one_destination_has_lost_is_counted_once),
+		TEST(losses_are_announced_without_an_event),
 		TEST(losses_are_reported_with_the_next_batch),
 	};
 

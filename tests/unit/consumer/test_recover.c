@@ -73,6 +73,8 @@ static void live_and_die(void)
 		dying_end();
 }
 
+static pid_t dead; /* the last one */
+
 static void let_die(uint32_t count, uint32_t overflow, uint32_t events, uint32_t passes,
 		    void (*end)(void))
 {
@@ -81,7 +83,7 @@ static void let_die(uint32_t count, uint32_t overflow, uint32_t events, uint32_t
 	dying_events = events;
 	dying_passes = passes;
 	dying_end = end;
-	(void)run_and_kill(live_and_die);
+	dead = run_and_kill(live_and_die);
 }
 
 static void nobody_dead_is_nothing_to_do(void **state)
@@ -553,13 +555,13 @@ static void another_users_directory_is_not_touched(void **state)
 
 static void wants_flight(void)
 {
-	rings[1]->head->is_flight = 1;
+	rings[1]->head->kept = 1;
 	session.head->flight_at_death = 1;
 }
 
 static void wants_no_flight(void)
 {
-	rings[1]->head->is_flight = 1;
+	rings[1]->head->kept = 1;
 }
 
 static void the_flight_recorder_is_delivered_when_that_was_asked_for(void **state)
@@ -574,6 +576,70 @@ static void the_flight_recorder_is_delivered_when_that_was_asked_for(void **stat
 	recover();
 	assert_exactly(&output_a, 100);
 	assert_int_equal(count_directories(), 0);
+}
+
+static void keeps_storage(void)
+{
+	rings[1]->head->kept = CT_KEPT_STORAGE;
+}
+
+static struct ct_session_head *dead_head(struct ct_session *out)
+{
+	char name[32];
+
+	(void)snprintf(name, sizeof name, "%d.0", (int)dead);
+	assert_int_equal(ct_session_load(out, run_dir, name, false), CTRACE_OK);
+	return out->head;
+}
+
+static void what_is_in_storage_stays_until_it_is_discarded(void **state)
+{
+	struct ct_session session_of_dead;
+	uint64_t until;
+
+	(void)state;
+	let_die(2, CT_OVERFLOW_OVERWRITE, 100, 0, keeps_storage);
+	recover();
+	assert_int_equal(count_output(&output_a), 50);
+	assert_int_equal(total.recovered, 1);
+	assert_int_equal(total.in_storage, 1);
+	assert_string_equal(last_message, CT_RECOVER_IN_STORAGE);
+	assert_int_equal(count_directories(), 1);
+	assert_true(ct_recover_is_storage(dead_head(&session_of_dead), &until));
+	assert_int_equal(until, session_of_dead.head->storage_ns + CT_SESSION_KEEP_NS);
+	ct_session_close(&session_of_dead, false);
+	/* nothing is delivered twice, and nothing is reported again */
+	recover();
+	assert_int_equal(total.directories, 0);
+	assert_int_equal(count_output(&output_a), 50);
+	memset(&total, 0, sizeof total);
+	total.discards = (uint32_t)dead + 1; /* of another process */
+	ct_recover(run_dir, NULL, &total, note, NULL);
+	assert_int_equal(count_directories(), 1);
+	memset(&total, 0, sizeof total);
+	total.discards = (uint32_t)dead;
+	ct_recover(run_dir, NULL, &total, note, NULL);
+	assert_int_equal(total.recovered, 1);
+	assert_int_equal(count_directories(), 0);
+	assert_int_equal(count_output(&output_a), 50);
+}
+
+static void keeps_storage_for_a_nanosecond(void)
+{
+	keeps_storage();
+	session.head->config.keep_ns = 1;
+}
+
+static void what_is_in_storage_goes_after_the_time_to_keep(void **state)
+{
+	(void)state;
+	let_die(2, CT_OVERFLOW_OVERWRITE, 100, 0, keeps_storage_for_a_nanosecond);
+	recover();
+	assert_int_equal(count_directories(), 1);
+	recover();
+	assert_int_equal(total.recovered, 1);
+	assert_int_equal(count_directories(), 0);
+	assert_int_equal(count_output(&output_a), 50);
 }
 
 static void an_overwrite_ring_gives_its_newest_and_counts_the_rest(void **state)
@@ -707,6 +773,10 @@ int test_recover(void)
 		cmocka_unit_test_setup_teardown(
 			the_flight_recorder_is_delivered_when_that_was_asked_for, fixture_setup,
 			fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_in_storage_stays_until_it_is_discarded,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_is_in_storage_goes_after_the_time_to_keep,
+						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
 			an_overwrite_ring_gives_its_newest_and_counts_the_rest, fixture_setup,
 			fixture_teardown),

@@ -40,7 +40,8 @@ static void indexes_are_fixed(void **state)
 	assert_ptr_equal(ct_emitter_at(2), &ct_emit_stderr);
 	assert_ptr_equal(ct_emitter_at(3), &ct_emit_es);
 	assert_ptr_equal(ct_emitter_at(4), &ct_emit_nats);
-	assert_null(ct_emitter_at(5));
+	assert_ptr_equal(ct_emitter_at(CT_EMITTER_STORAGE), &ct_emit_storage);
+	assert_null(ct_emitter_at(6));
 	assert_null(ct_emitter_at(CT_EMITTER_LIMIT));
 	assert_null(ct_emitter_at(UINT32_MAX));
 }

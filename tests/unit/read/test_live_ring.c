@@ -329,7 +329,7 @@ static void not_to_be_followed(void **state)
 	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, 6, &classes, false),
 			 CTRACE_DAMAGED);
 	make(CAPACITY, CT_OVERFLOW_OVERWRITE);
-	ring.head->is_flight = 1;
+	ring.head->kept = 1;
 	assert_int_equal(ct_live_ring_open(&followed, session.directory_fd, INDEX, &classes, false),
 			 CTRACE_UNSUPPORTED);
 	ct_ring_close(&ring);

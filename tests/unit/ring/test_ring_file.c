@@ -103,11 +103,11 @@ static void what_a_ring_is_is_copied_once(void **state)
 	ct_ring_take_constants(&copy, &head);
 	assert_int_equal(copy.index, 9);
 	assert_int_equal(copy.overflow, CT_OVERFLOW_OVERWRITE);
-	assert_false(copy.is_flight);
-	head.is_flight = 1;
-	assert_false(copy.is_flight);
+	assert_false(copy.kept);
+	head.kept = 1;
+	assert_false(copy.kept);
 	ct_ring_take_constants(&copy, &head);
-	assert_true(copy.is_flight);
+	assert_true(copy.kept);
 }
 
 static void making_one_leaves_no_descriptor_open(void **state)

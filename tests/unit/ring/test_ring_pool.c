@@ -126,7 +126,7 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 		{ .capacity = 2 * CT_RING_MIN },
 		{ .capacity = CT_RING_MIN, .channel = 1 },
 		{ .capacity = CT_RING_MIN, .is_side = true },
-		{ .capacity = CT_RING_MIN, .is_flight = true },
+		{ .capacity = CT_RING_MIN, .kept = true },
 		{ .capacity = CT_RING_MIN, .is_imported = true },
 		/* A policy says what the counts of a ring mean: one that has dropped its oldest
 		   cannot begin to block, nor the other way. */
@@ -141,7 +141,7 @@ static void only_a_ring_of_the_same_kind_will_do(void **state)
 		rings[i] = ct_ring_pool_take(pool, &kinds[i], 1);
 		assert_non_null(rings[i]);
 		assert_int_equal(rings[i]->head->overflow, kinds[i].overflow);
-		assert_int_equal(rings[i]->head->is_flight, kinds[i].is_flight);
+		assert_int_equal(rings[i]->head->kept, kinds[i].kept);
 		assert_int_equal(rings[i]->head->is_side, kinds[i].is_side);
 		assert_int_equal(rings[i]->head->is_imported, kinds[i].is_imported);
 		assert_int_equal(rings[i]->head->channel, kinds[i].channel);

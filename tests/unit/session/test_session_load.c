@@ -43,6 +43,37 @@ static void others_find_a_live_one_locked(void **state)
 	ct_session_close(&session, true);
 }
 
+/* A copy of our own leaves its lock alone: others still find it alive. */
+static void a_copy_of_our_own_keeps_the_lock(void **state)
+{
+	struct ct_session copy;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(ct_session_copy(&session, &copy), CTRACE_OK);
+	assert_string_equal(copy.path, session.path);
+	assert_int_equal(copy.head->pid, session.head->pid);
+	assert_ptr_not_equal(copy.head, session.head);
+	ct_session_close(&copy, false);
+	pid = fork();
+	if (pid == 0) {
+		char name[256];
+
+		(void)snprintf(name, sizeof name, "%s", session.directory);
+		ct_session_close(&session, false);
+		CHILD_CHECK(ct_session_load(&copy, run_dir, name, true) == CTRACE_TIMED_OUT);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	ct_session_close(&session, true);
+	assert_int_equal(ct_session_create(&session, NULL), CTRACE_OK);
+	assert_int_equal(ct_session_copy(&session, &copy), CTRACE_NOT_FOUND);
+	ct_session_close(&session, true);
+}
+
 /* What happens just before a lock is asked for. */
 static void (*before_lock)(void);
 
@@ -593,6 +624,7 @@ int test_session_load(void)
 {
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(others_find_a_live_one_locked),
+		SESSION_TEST(a_copy_of_our_own_keeps_the_lock),
 		SESSION_TEST(two_recoverers_never_meet),
 		SESSION_TEST(one_that_was_removed_before_the_lock_is_not_there),
 		SESSION_TEST(looking_at_what_we_recover_does_not_drop_the_lock),

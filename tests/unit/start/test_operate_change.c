@@ -171,7 +171,7 @@ static void name_wrong_destinations(void)
 		   "EMITTER_NOT_FOUND no emitter \"texfile\"; did you mean TEXTFILE?");
 	CHECK_TEXT(
 		dest(CT_VERB_DEST_ADD, "app", "printer"),
-		"EMITTER_NOT_FOUND no emitter \"printer\"; there are TEXTFILE, BINFILE, STDERR, ES, NATS");
+		"EMITTER_NOT_FOUND no emitter \"printer\"; there are TEXTFILE, BINFILE, STDERR, ES, NATS, STORAGE");
 	/* nothing was changed */
 	CHECK_TEXT(dest(CT_VERB_DEST_SET, "app", NULL), "SUCCESS\napp: TEXTFILE -> TEXTFILE");
 	CHECK_TEXT(

@@ -405,7 +405,7 @@ static void an_event_of_half_a_ring_is_the_largest(void **state)
 static void interrupt_again(void)
 {
 	struct ct_thread *thread = ct_thread_self();
-	struct ct_thread_buffer *thread_buffer = ct_thread_buffer_find_side(thread);
+	struct ct_thread_buffer *thread_buffer = ct_thread_buffer_find_side(thread, false);
 	static uint32_t number = 2;
 
 	if (thread_buffer == NULL) {
@@ -466,7 +466,7 @@ static void leave_calls(void)
 	/* Where no thread buffer is left the first event asks, */
 	CTRACE(&tracer, CTRACE_INFO, number++, CTRACE_U32(1));
 	CHILD_CHECK(ctrace_thread_buffers_self == thread->inlined &&
-		    ct_thread_buffer_find_side(thread) == &thread->side[0]);
+		    ct_thread_buffer_find_side(thread, false) == &thread->side[0]);
 	CHILD_CHECK(thread->side[0].ring == NULL);
 	/* else one of the next; what comes before it is not lost. */
 	ctrace_begin_call_();
@@ -736,7 +736,7 @@ static void capture_into_the_recorder(void)
 	uint64_t ticks = 1;
 
 	CHILD_CHECK(emit_imported(&tracer, 0, &ticks) == CTRACE_OK);
-	CHILD_CHECK(ct_thread_self()->imported.ring->head->is_flight == 1);
+	CHILD_CHECK(ct_thread_self()->imported.ring->head->kept == 1);
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
 	/* its own level pulls no trigger */
 	CHILD_CHECK(stats().delivered == 0 && stats().pending == 1);

@@ -340,7 +340,7 @@ static void scribble_ring(struct ct_ring *ring, uint64_t which, uint64_t value)
 	uint64_t *positions[] = { &head->head,         &head->tail,           &head->oldest,
 				  &head->oldest_count, &head->oldest_version, &head->consumed,
 				  &head->overwritten };
-	uint32_t *constants[] = { &head->overflow, &head->channel, &head->is_flight,
+	uint32_t *constants[] = { &head->overflow, &head->channel, &head->kept,
 				  &head->is_side,  &head->index,   &head->is_imported,
 				  &head->wanted,   &head->waiting };
 	uint64_t *cursor = (uint64_t *)(void *)&head->cursor[BASE];

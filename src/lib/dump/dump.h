@@ -1,0 +1,48 @@
+/*
+ * lib/dump/dump.h - dumps: what the rings of a process hold at one moment, as a trace of its own.
+ *
+ * Used by the tool, for any process whose process directory it may read, and by a traced process
+ * for itself.  The rings are copied while their threads go on: no thread waits for a dump.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_DUMP_H
+#define CT_DUMP_H
+
+#include "session/session.h"
+
+#define CT_DUMP_TITLE 100u /* bytes of a title; DUMP COMM takes as many */
+/* the file of a dump that says when and why it was made: lines "key: value" */
+#define CT_DUMP_ABOUT ".dump"
+
+struct ct_dump_request {
+	/* the calling process's own session; NULL: the process is named by the next two */
+	const struct ct_session *own;
+	const char *run_directory; /* of the process directory */
+	const char *directory;     /* the process directory: "1234.0" */
+	const char *path;          /* of the dump; nothing may be there */
+	const char *title;         /* "": none */
+	const char *reason;        /* "command", "trigger NAME", "signal SIGSEGV" ... */
+	const char *component;     /* a glob: only these components' events; NULL: all */
+	/* further lines "key: value" for CT_DUMP_ABOUT, each with a line end; NULL: none */
+	const char *details;
+};
+struct ct_dump_result {
+	uint64_t events;
+	uint64_t overwritten; /* events that the rings held earlier */
+	uint64_t damaged;     /* bytes that could not be read */
+	uint32_t unread;      /* rings */
+};
+/*
+ * Makes a dump; without any event, it makes none.  It is complete when its path exists: until then
+ * it has another name, which begins with a dot.  Any thread may call it; it allocates and writes
+ * files.
+ *
+ * OK, else: NOT_FOUND there is no such process directory.  DENIED, UNSUPPORTED, DAMAGED it cannot
+ * be read.  NOT_ENOUGH_MEMORY.  OUTPUT_ERROR the dump cannot be written: errno (EEXIST: something
+ * is at the path).  On failure nothing is left.
+ */
+enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
+				struct ct_dump_result *out_result) CT_MUST_USE;
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * test_dump.c - a dump has what the rings held at one moment, and changes nothing of the process.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "../process/process_fixture.h"
+
+#include "lib/dump/dump.h"
+
+static struct ctrace_tracer stored = CTRACE_TRACER("STORED");
+static struct ctrace_tracer other = CTRACE_TRACER("OTHER");
+
+static enum ctrace_status dump(const char *path, const char *component,
+			       struct ct_dump_result *result)
+{
+	const struct ct_dump_request request = {
+		.own = &ct_process.session,
+		.path = path,
+		.title = "a title\nof two lines",
+		.reason = "test",
+		.component = component,
+		.details = "detail: one\n",
+	};
+
+	return ct_dump_make(&request, result);
+}
+
+static void store(const char *more)
+{
+	char text[200];
+	int size = snprintf(text, sizeof text, "mftrace.level = debug\nmftrace.dest = storage\n%s",
+			    more);
+
+	configure("");
+	put_file("config", text, (size_t)size);
+}
+
+static void trace(struct ctrace_tracer *from, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		CTRACE(from, CTRACE_INFO, 7, CTRACE_U32(i), CTRACE_TEXT("counted", i % 8));
+}
+
+static void about_has(const char *path, const char *line)
+{
+	char name[300], text[4096] = "";
+	FILE *file;
+
+	(void)snprintf(name, sizeof name, "%s/" CT_DUMP_ABOUT, path);
+	file = fopen(name, "r");
+	CHILD_CHECK(file != NULL);
+	CHILD_CHECK(fread(text, 1, sizeof text - 1, file) > 0);
+	(void)fclose(file);
+	CHILD_CHECK(strstr(text, line) != NULL);
+}
+
+static void body_dumps(void)
+{
+	struct ct_dump_result result;
+
+	trace(&stored, 1000);
+	trace(&other, 10);
+	CHILD_CHECK(dump("one", NULL, &result) == CTRACE_OK);
+	CHILD_CHECK(result.events == 1010 && result.overwritten == 0 && result.damaged == 0 &&
+		    result.unread == 0);
+	about_has("one", "title: a title\\nof two lines\n");
+	about_has("one", "reason: test\n");
+	about_has("one", "events: 1010\n");
+	about_has("one", "component: STORED DEBUG\n");
+	about_has("one", "detail: one\n");
+	/* Nothing was taken out of the rings. */
+	CHILD_CHECK(dump("two", NULL, &result) == CTRACE_OK);
+	CHILD_CHECK(result.events == 1010);
+	CHILD_CHECK(dump("three", "stor*", &result) == CTRACE_OK);
+	CHILD_CHECK(result.events == 1000);
+	CHILD_CHECK(dump("four", "NONE", &result) == CTRACE_OK);
+	CHILD_CHECK(result.events == 0 && !exists("four"));
+}
+
+static void it_has_what_the_rings_hold(void **state)
+{
+	(void)state;
+	store("");
+	assert_int_equal(run_traced(body_dumps), 0);
+}
+
+static void body_wraps(void)
+{
+	struct ct_dump_result result;
+
+	trace(&stored, 100000);
+	CHILD_CHECK(dump("one", NULL, &result) == CTRACE_OK);
+	CHILD_CHECK(result.overwritten > 0);
+	CHILD_CHECK(result.events + result.overwritten == 100000);
+	CHILD_CHECK(result.events > 500);
+}
+
+static void what_was_overwritten_is_counted(void **state)
+{
+	(void)state;
+	store("ctrace.buffer = 64K\n");
+	assert_int_equal(run_traced(body_wraps), 0);
+}
+
+static uint32_t is_over;
+
+static void *traces_until_over(void *unused)
+{
+	while (__atomic_load_n(&is_over, __ATOMIC_RELAXED) == 0)
+		trace(&stored, 100);
+	return unused;
+}
+
+static void body_dumps_while_it_traces(void)
+{
+	pthread_t threads[4];
+	struct ct_dump_result result;
+	char path[16];
+
+	trace(&stored, 1); /* attaches */
+	for (unsigned i = 0; i < 4; i++)
+		CHILD_CHECK(pthread_create(&threads[i], NULL, traces_until_over, NULL) == 0);
+	for (unsigned i = 0; i < 30; i++) {
+		(void)snprintf(path, sizeof path, "dump%u", i);
+		CHILD_CHECK(dump(path, NULL, &result) == CTRACE_OK);
+		CHILD_CHECK(result.damaged == 0 && result.unread == 0);
+	}
+	CHILD_CHECK(result.events > 0);
+	__atomic_store_n(&is_over, 1, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < 4; i++)
+		CHILD_CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
+static void threads_trace_meanwhile(void **state)
+{
+	(void)state;
+	store("ctrace.buffer = 256K\n");
+	assert_int_equal(run_traced(body_dumps_while_it_traces), 0);
+}
+
+static void body_fails(void)
+{
+	struct ct_dump_result result;
+	struct dirent *entry;
+	DIR *directory;
+
+	trace(&stored, 10);
+	CHILD_CHECK(mkdir("there", 0700) == 0);
+	CHILD_CHECK(dump("there", NULL, &result) == CTRACE_OUTPUT_ERROR && errno == EEXIST);
+	CHILD_CHECK(dump("config/x", NULL, &result) == CTRACE_OUTPUT_ERROR && errno == ENOTDIR);
+	CHILD_CHECK(dump("", NULL, &result) == CTRACE_OUTPUT_ERROR);
+	directory = opendir(".");
+	CHILD_CHECK(directory != NULL);
+	while ((entry = readdir(directory)) != NULL)
+		CHILD_CHECK(strstr(entry->d_name, ".new.") == NULL);
+	(void)closedir(directory);
+}
+
+static void on_failure_nothing_is_left(void **state)
+{
+	(void)state;
+	store("");
+	assert_int_equal(run_traced(body_fails), 0);
+}
+
+static void no_such_process(void **state)
+{
+	const struct ct_dump_request request = { .run_directory = run_dir,
+						 .directory = "999999.0",
+						 .path = "none",
+						 .title = "",
+						 .reason = "test" };
+	struct ct_dump_result result;
+
+	(void)state;
+	assert_int_equal(ct_dump_make(&request, &result), CTRACE_NOT_FOUND);
+	assert_false(exists("none"));
+}
+
+int test_dump(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(it_has_what_the_rings_hold, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_was_overwritten_is_counted, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(threads_trace_meanwhile, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(on_failure_nothing_is_left, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(no_such_process, fixture_setup, fixture_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
