@@ -352,12 +352,13 @@ ctrace_emitter_property_get(const char *emitter, const char *property, char *val
  * failing. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms);
 
-/* What this process has traced.  Always: emitted = delivered + pending + the sum of lost. */
+/* What this process has traced.  Always: emitted = delivered + pending + the sum of lost.  Events
+ * that were overwritten in storage are among the lost. */
 struct ctrace_stats {
 	size_t size;                      /* set by the caller: sizeof(struct ctrace_stats) */
 	uint64_t emitted;                 /* events that passed their threshold */
 	uint64_t delivered;               /* in every destination they were bound for */
-	uint64_t pending;                 /* in a ring */
+	uint64_t pending;                 /* in a ring, or in storage */
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* by reason */
 	uint32_t rings;                   /* rings made */
 	uint32_t components;
