@@ -149,7 +149,7 @@ static void as_many_as_there_is_room_for(void **state)
 {
 	const char *parent = getenv("TMPDIR"), *root = getenv("CTRACE_SOURCE");
 	char directory[256], command[4096], name[32];
-	uint32_t index = 0, count = 5;
+	uint32_t index = 0, count = 6;
 
 	(void)state;
 	(void)umask(022);
@@ -185,7 +185,7 @@ static void as_many_as_there_is_room_for(void **state)
 	/* Known ones are still found, without their file. */
 	fixture_remove_directory(directory);
 	assert_int_equal(ct_emitter_find_known("M12", 3, &index), CTRACE_OK);
-	assert_int_equal(index, 7);
+	assert_int_equal(index, 8);
 	assert_ptr_equal(found("textfile"), &ct_emit_textfile);
 }
 

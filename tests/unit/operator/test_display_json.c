@@ -37,14 +37,14 @@ static void the_sample(void **state)
 		"{\"format_version\":1,\"time_ns\":1769869634000000000,\"any_on\":true,\"traces\":["
 		"{\"component\":\"SYSTCPIP\",\"component_above\":null,\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
 		"\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"OFF\","
-		"\"buffer\":{\"supported\":false,\"asked\":0,\"rounded\":0,\"granted\":0,\"rings\":0,\"ring_bytes\":0},\"head\":true,\"head_options\":false,"
+		"\"buffer\":{\"supported\":false,\"asked\":0,\"rounded\":0,\"granted\":0,\"rings\":0,\"ring_bytes\":0,\"storage\":false},\"head\":true,\"head_options\":false,"
 		"\"likehead\":false,\"sublevels\":1,\"asids\":[],\"jobs\":[],\"asids_supported\":false,"
 		"\"jobs_supported\":false,\"filtered\":false,\"options\":\"\",\"minops\":\"\",\"writer_supported\":false,"
 		"\"writer\":null,\"writer_active\":true," NOT_SET NO_USERDATA
 		",{\"component\":\"SYSTCPIP.TCPIPROC\","
 		"\"component_above\":\"SYSTCPIP\",\"pid\":4711,\"uid\":1000,\"asid\":\"001F\",\"job\":\"TCPIP\","
 		"\"program\":\"TCPIP.exe\",\"defined\":true,\"mode\":\"ON\","
-		"\"buffer\":{\"supported\":true,\"asked\":0,\"rounded\":8388608,\"granted\":0,\"rings\":0,\"ring_bytes\":0},\"head\":false,"
+		"\"buffer\":{\"supported\":true,\"asked\":0,\"rounded\":8388608,\"granted\":0,\"rings\":0,\"ring_bytes\":0,\"storage\":false},\"head\":false,"
 		"\"head_options\":false,\"likehead\":false,\"sublevels\":0,\"asids\":[\"001F\"],\"jobs\":[\"EZASOKJS\"],"
 		"\"asids_supported\":true,\"jobs_supported\":true,\"filtered\":false,\"options\":\"SOCKAPI\","
 		"\"minops\":\"\",\"writer_supported\":true,\"writer\":\"CTW\",\"writer_active\":true," NOT_SET
