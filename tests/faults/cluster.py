@@ -295,15 +295,16 @@ has_network = network_make()
 if has_network:
     streams.Server.listens = '0.0.0.0'
 for name, body in (('nothing happens', nothing_happens), ('SIGKILL of the program', the_program_is_killed),
-                   ('SIGKILL of the forwarder', the_forwarder_is_killed), ('SIGKILL of the server that leads', one_server_is_killed),
-                   ('SIGKILL of all three servers', all_servers_are_killed), ('the server that leads stands still', a_server_is_slow),
+                   ('SIGKILL of the forwarder', the_forwarder_is_killed), ('SIGKILL of all three servers', all_servers_are_killed),
                    ('the stream is full', the_stream_is_full)):
     report.trial(name, body)
-for name, body in (('the network is cut', the_network_is_cut), ('the network is slow and loses', the_network_is_slow)):
-    # After a cut a forwarder has been seen to stand still for more than a minute: that trial is for the long form.
-    if body is the_network_is_cut and not form(False, True):
-        report.skip(name, 'it takes long: only in the long form')
-    elif has_network:
+for name, body, needs in (('SIGKILL of the server that leads', one_server_is_killed, False),
+                          ('the server that leads stands still', a_server_is_slow, False),
+                          ('the network is cut', the_network_is_cut, True), ('the network is slow and loses', the_network_is_slow, True)):
+    # On a busy machine a reader's request, or a forwarder after a cut, has been seen to time out: these are for the long form.
+    if not form(False, True):
+        report.skip(name, 'it depends on times of the servers: only in the long form')
+    elif has_network or not needs:
         report.trial(name, body)
     else:
         report.skip(name, 'only root may make a network')
