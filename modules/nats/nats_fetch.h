@@ -1,5 +1,10 @@
 /*
- * nats_fetch.h - the parts of a copy from a stream: nats_fetch.c, nats_archive.c.
+ * nats_fetch.h - the parts of a copy from a stream.
+ *
+ *     nats_fetch.c    the messages of the stream, in their order
+ *     nats_copied.c   the copies: directories, metadata, files
+ *     nats_late.c     messages that come after their successors, or never
+ *     nats_archive.c  an archive that is continued
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -84,6 +89,8 @@ struct ct_nats_fetcher {
 	bool is_repeated;
 	char filter[1400]; /* the subjects that are copied */
 	uint64_t sequence; /* of the last message that was taken */
+	/* of the last message that the stream had; a copy that follows goes on behind it */
+	uint64_t last_sequence;
 	/* of an archive */
 	int directory;    /* -1: no archive */
 	bool is_changed;  /* since the note was written */
@@ -94,18 +101,63 @@ struct ct_nats_fetcher {
 /* Stores the reason in copy->error, and returns the status. */
 enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace_status status,
 				      const char *path, const char *what);
-/* Returns the file of that name; makes it when it is new.  NULL without memory. */
-struct ct_nats_copied *ct_nats_copied_find(struct ct_nats_copied_trace *trace, const char *name);
 /* The stream was made anew: its messages have other numbers, and the forwarders send everything
  * again, each file for the first time. */
 void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch);
-/* The number of the first message that waits for another one; UINT64_MAX: none. */
-uint64_t ct_nats_waiting_sequence(const struct ct_nats_copied *file);
-/* Reads what the copy has noted of the host's clock. */
+
+/* ---- nats_copied.c */
+/* A header's number; 0 when it is missing. */
+uint64_t ct_nats_header_number(natsMsg *message, const char *name);
+bool ct_nats_header_is_there(natsMsg *message, const char *name);
+/* Finds the trace that the message is of, or begins its copy.  *out is NULL, with OK, when the
+ * message is not of ctrace. */
+enum ctrace_status ct_nats_trace_find(struct ct_nats_fetcher *fetch, natsMsg *message,
+				      struct ct_nats_copied_trace **out);
+/* Removes what was handed over; what comes later is new. */
+void ct_nats_trace_empty(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace);
+/* Returns the file of that name; makes it when it is new.  NULL without memory. */
+struct ct_nats_copied *ct_nats_copied_find(struct ct_nats_copied_trace *trace, const char *name);
+bool ct_nats_file_open(struct ct_nats_fetcher *fetch, const struct ct_nats_copied_trace *trace,
+		       struct ct_nats_copied *file, int flags);
+/* Begins the copy of the file with the byte at that offset. */
+bool ct_nats_file_begin(struct ct_nats_fetcher *fetch, const struct ct_nats_copied_trace *trace,
+			struct ct_nats_copied *file, uint64_t offset, uint64_t sequence);
+/* Puts the bytes of a message, which do not begin behind the end of the copy, in their place. */
+enum ctrace_status ct_nats_bytes_put(struct ct_nats_fetcher *fetch,
+				     struct ct_nats_copied_trace *trace,
+				     struct ct_nats_copied *file, natsMsg *message,
+				     uint64_t sequence);
+enum ctrace_status ct_nats_metadata_take(struct ct_nats_fetcher *fetch,
+					 struct ct_nats_copied_trace *trace, natsMsg *message);
+/* Takes, writes and reads what is known of the host's clock. */
+void ct_nats_clock_take(struct ct_nats_copied_trace *trace, natsMsg *message);
+enum ctrace_status ct_nats_clock_write(struct ct_nats_fetcher *fetch,
+				       struct ct_nats_copied_trace *trace);
 void ct_nats_clock_read(struct ct_nats_copied_trace *trace);
 bool ct_nats_name_is_packed(const char *name);
+/* Of a file that is there compressed in part, the copy keeps what is not compressed. */
+void ct_nats_packed_end(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace);
 /* Has the copy all that the trace's closing mark names?  False without a mark. */
 bool ct_nats_copy_is_closed(const struct ct_nats_copied_trace *trace);
+/* Removes a closing mark that names more than the copy has. */
+enum ctrace_status ct_nats_mark_remove(struct ct_nats_fetcher *fetch,
+				       struct ct_nats_copied_trace *trace);
+
+/* ---- nats_late.c */
+/* Takes the bytes of a file: puts them in their place, or keeps the message, which then is no
+ * longer the caller's. */
+enum ctrace_status ct_nats_bytes_take(struct ct_nats_fetcher *fetch,
+				      struct ct_nats_copied_trace *trace, const char *name,
+				      natsMsg **message);
+/* The number of the first message that waits for another one; UINT64_MAX: none. */
+uint64_t ct_nats_waiting_sequence(const struct ct_nats_copied *file);
+/* Closes the gaps for which messages have waited too long. */
+enum ctrace_status ct_nats_late_look(struct ct_nats_fetcher *fetch);
+/* Closes all gaps.  An archive reopens them when it goes on. */
+enum ctrace_status ct_nats_late_end(struct ct_nats_fetcher *fetch);
+void ct_nats_late_reopen(struct ct_nats_fetcher *fetch);
+/* Forgets the messages of a file that wait. */
+void ct_nats_late_remove(struct ct_nats_fetcher *fetch, struct ct_nats_copied *file);
 
 /* ---- nats_archive.c: an archive that is continued */
 /* Locks the directory, and reads the note of an earlier archive.  Writes one when there is none. */

@@ -231,6 +231,16 @@ bool ct_item_is_integer(uint32_t type, uint32_t size);
 /* Returns the value of an integer item; 0 for other types and for sizes not 1 to 8. */
 uint64_t ct_item_value(uint32_t type, const void *data, uint32_t size);
 
+/* The losses of all reasons.  Words of a live process may change meanwhile. */
+static inline uint64_t ct_loss_total(const uint64_t lost[CTRACE_LOSS_COUNT])
+{
+	uint64_t total = 0;
+
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		total += __atomic_load_n(&lost[i], __ATOMIC_RELAXED);
+	return total;
+}
+
 #define CT_METADATA_LIMIT ((size_t)64 << 20) /* bytes of metadata that a reader accepts */
 
 /* ---- schema.c: the classes of one trace, by number.  The metadata of the trace describe them: a

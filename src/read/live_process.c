@@ -78,15 +78,6 @@ static enum ctrace_status session_open(struct ct_live_process *process,
 	return CTRACE_OK;
 }
 
-static uint64_t session_lost(const struct ct_session_head *head)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
-		sum += head->lost[i];
-	return sum;
-}
-
 /* Reads the words of the session that change.  Returns false when they cannot be read consistently:
  * the previous ones stay in use. */
 static bool session_read_words(const struct ct_live_process *process, struct ct_session_head *words)
@@ -249,7 +240,7 @@ bool ct_live_process_open(struct ct_live_process *process, const struct ct_live_
 		return false;
 	}
 	process->is_all = is_new || options->from_start;
-	process->lost_at_first = process->is_all ? 0 : session_lost(words);
+	process->lost_at_first = process->is_all ? 0 : ct_loss_total(words->lost);
 	session_take_sync(process, &words->sync);
 	session_take_classes(process);
 	rings_add(process, options, words->ring_count);
@@ -263,7 +254,7 @@ bool ct_live_process_look(struct ct_live_process *process, const struct ct_live_
 	bool is_new = false;
 
 	if (session_read_words(process, look->words)) {
-		process->lost = session_lost(look->words) - process->lost_at_first;
+		process->lost = ct_loss_total(look->words->lost) - process->lost_at_first;
 		session_take_sync(process, &look->words->sync);
 		rings_add(process, options, look->words->ring_count);
 	}

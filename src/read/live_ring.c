@@ -114,15 +114,6 @@ static struct ct_event_state head_state(int fd, const struct ct_ring_head *head)
 	return state;
 }
 
-static uint64_t head_lost(const struct ct_ring_head *head)
-{
-	uint64_t sum = 0;
-
-	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
-		sum += head->lost[i];
-	return sum;
-}
-
 /* -----------------------------------------------------------------------------------------------
  * Opening
  */
@@ -159,7 +150,7 @@ enum ctrace_status ct_live_ring_open(struct ct_live_ring *ring, int directory_fd
 				       .chunk = CT_LIVE_CHUNK,
 				       .position = head.head,
 				       .state = head_state(fd, &head),
-				       .lost_at_first = from_start ? 0 : head_lost(&head) };
+				       .lost_at_first = from_start ? 0 : ct_loss_total(head.lost) };
 	if (from_start)
 		ring->position = head_first_event(&head, &ring->state);
 	ct_buf_init(&ring->waiting);
@@ -285,7 +276,7 @@ bool ct_live_ring_look(struct ct_live_ring *ring, struct ct_live_look *look)
 
 	if (!head_read_again(ring, &head))
 		return false;
-	ring->lost = head_lost(&head) - ring->lost_at_first;
+	ring->lost = ct_loss_total(head.lost) - ring->lost_at_first;
 	if (head.head < ring->position) {
 		ring_note_stuck(ring, look, &head);
 		return false;

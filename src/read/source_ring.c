@@ -559,8 +559,7 @@ enum ctrace_status ct_source_ring_add(struct ct_sources *sources, const char *ru
 
 	if (status != CTRACE_OK)
 		return status;
-	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
-		lost += process->session.head->lost[i];
+	lost = ct_loss_total(process->session.head->lost);
 	status = add_rings(sources, process, &lost);
 	if (lost > 0)
 		report_lost(sources, process, lost);

@@ -52,12 +52,13 @@ static void peer_read_program(struct ct_peer *peer)
 	ct_os_close(&fd);
 }
 
-static bool peer_is_wanted(const struct ct_peer_filter *filter, const struct ct_peer *peer)
+bool ct_peer_filter_wants(const struct ct_peer_filter *filter, uint32_t pid, uint32_t asid,
+			  const char *jobname)
 {
-	return (filter->pid == 0 || filter->pid == peer->pid) &&
-	       (filter->asid == 0 || filter->asid == peer->asid) &&
+	return (filter->pid == 0 || filter->pid == pid) &&
+	       (filter->asid == 0 || filter->asid == asid) &&
 	       (filter->jobname == NULL || ct_glob_match(filter->jobname, strlen(filter->jobname),
-							 peer->jobname, strlen(peer->jobname)));
+							 jobname, strnlen(jobname, 16)));
 }
 
 static bool search_has_room(struct search *search)
@@ -96,7 +97,7 @@ static void search_look_at(const struct ct_directory_entry *entry, void *user)
 		return;
 	peer->pid = entry->pid;
 	peer->uid = entry->uid;
-	if (!peer_is_wanted(search->filter, peer))
+	if (!ct_peer_filter_wants(search->filter, peer->pid, peer->asid, peer->jobname))
 		return;
 	peer_read_program(peer);
 	ct_buf_init(&peer->answer);

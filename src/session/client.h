@@ -42,6 +42,9 @@ struct ct_peer_filter {
 	uint32_t asid;       /* 0: any */
 	const char *jobname; /* glob, any case; NULL: any */
 };
+/* Does the filter want the process with these?  jobname: up to 16 bytes, terminated if shorter. */
+bool ct_peer_filter_wants(const struct ct_peer_filter *filter, uint32_t pid, uint32_t asid,
+			  const char *jobname);
 enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter,
 				 struct ct_peers *out) CT_MUST_USE;
 void ct_peers_fini(struct ct_peers *peers);

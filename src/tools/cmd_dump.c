@@ -48,16 +48,6 @@ static void dump_name(char *out, size_t size, const struct ct_session_head *head
 			*at = '_';
 }
 
-static bool process_is_wanted(const struct ct_peer_filter *filter,
-			      const struct ct_session_head *head)
-{
-	return (filter->pid == 0 || filter->pid == head->pid) &&
-	       (filter->asid == 0 || filter->asid == head->asid) &&
-	       (filter->jobname == NULL ||
-		ct_glob_match(filter->jobname, strlen(filter->jobname), head->jobname,
-			      strnlen(head->jobname, sizeof head->jobname)));
-}
-
 static void print_place(const struct ct_directory_entry *entry)
 {
 	fputs("ctrace dump: ", stderr);
@@ -163,7 +153,8 @@ static void directory_visit(const struct ct_directory_entry *entry, void *user)
 			ct_directory_explain(entry->run_directory, entry->name, status, why));
 		return;
 	}
-	if (process_is_wanted(&options->target.filter, session.head))
+	if (ct_peer_filter_wants(&options->target.filter, session.head->pid, session.head->asid,
+				 session.head->jobname))
 		process_dump(options, entry, session.head);
 	ct_session_close(&session, false);
 }

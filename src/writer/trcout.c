@@ -242,7 +242,8 @@ static void group_advance(struct ct_trcout_group *group)
 
 /* Makes more room in the open data set, or opens the next one.  What a forwarder has removed is not
  * lost, so this looks for it first.  Returns false when the group has none, or when the open one is
- * empty already. */
+ * empty already.  An empty newest segment is not enough for that: it may have been added when the
+ * one before reached its size, and that one has the rest of the room. */
 static bool group_make_more_room(struct ct_trcout_group *group)
 {
 	struct ct_trcout *trcout = trcout_open(group);
@@ -260,7 +261,7 @@ static bool group_make_more_room(struct ct_trcout_group *group)
 		segment_remove_oldest(trcout);
 		return true;
 	}
-	if (segment_newest(trcout)->bytes == 0)
+	if (trcout->segments == 1 && segment_newest(trcout)->bytes == 0)
 		return false;
 	if (group->count > 1)
 		group_advance(group);
@@ -910,11 +911,7 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 
 static void output_note_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
 {
-	struct output *output = self;
-
-	output->lost = 0;
-	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
-		output->lost += totals[i];
+	((struct output *)self)->lost = ct_loss_total(totals);
 }
 
 static enum ctrace_status output_sync(void *self)

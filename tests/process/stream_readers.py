@@ -21,7 +21,7 @@ import time
 
 import streams
 import writer
-from streams import Server, free_ports, make_stream, request
+from streams import Server, free_ports, make_stream, request, restarted
 from writer import PATIENCE, TOOL, expect, same
 
 # ctrace tail
@@ -123,7 +123,7 @@ def tail_goes_on_when_a_server_is_lost(room):
         program.settle()
         count += 100
         tail.until(expect(1, count))
-        server.start()
+        restarted(server)
         program.ask('run 100')
         program.settle()
         count += 100

@@ -5,6 +5,7 @@ Every entry that the traced program made is looked for, by its thread and number
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import filecmp
 import glob
 import json
@@ -217,7 +218,7 @@ def one_server_of_three_is_killed(room):
     room.until_there(address, room.own())
     servers[0].kill()
     program.ask('run 20000')
-    servers[0].start()
+    restarted(servers[0])
     servers[1].kill()
     program.ask('run 20000')
     program.end()
@@ -305,17 +306,32 @@ def hostile_messages_do_no_harm(room):
     shutil.rmtree(room.at('archive'))
 
 
-def request(port, subject, data='', headers=None):
+def request(port, subject, data='', headers=None, patience=PATIENCE):
     """Publishes to a subject by hand.  Returns the reply."""
     head = ('NATS/1.0\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in (headers or {}).items()) + '\r\n').encode()
     data = data.encode()
-    with socket.create_connection(('127.0.0.1', port), PATIENCE) as link:
+    with socket.create_connection(('127.0.0.1', port), patience) as link:
         link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB answers 1\r\n' +
                      f'HPUB {subject} answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
         answer = b''
         while b'MSG answers' not in answer or not answer.endswith(b'}\r\n'):
             answer += link.recv(65536)
     return answer.decode()
+
+
+def restarted(server):
+    """Starts a server of a cluster.  Returns when its replica has what the others have: before that, the loss of one more stops the stream."""
+    server.start()
+    end = time.monotonic() + 3 * PATIENCE
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError):  # a cluster without a leader does not answer
+            found = re.search(r'\{"type".*\}', request(server.port, '$JS.API.STREAM.INFO.TRACES', patience=2))
+            cluster = json.loads(found[0]).get('cluster', {}) if found else {}
+            replicas = cluster.get('replicas', [])
+            if cluster.get('leader') and len(replicas) == 2 and all(replica['current'] and not replica.get('offline') for replica in replicas):
+                return
+        time.sleep(0.05)
+    raise AssertionError(f'{server.name} has not caught up')
 
 
 def make_stream(server, name, subject, **limits):

@@ -262,10 +262,8 @@ static bool writer_works(struct ct_session *session)
 /* Sums the process's own counts of events that never reached a ring or were overwritten there. */
 static uint64_t count_lost(const struct orphan *orphan)
 {
-	uint64_t lost = 0;
+	uint64_t lost = ct_loss_total(orphan->session.head->lost);
 
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
-		lost += orphan->session.head->lost[reason];
 	for (uint32_t i = 0; i < orphan->count; i++)
 		if (orphan->rings[i].head != NULL)
 			lost += ct_ring_lost_total(&orphan->rings[i]);
@@ -435,7 +433,9 @@ static void recover_loaded(const struct walk *walk, const struct ct_directory_en
 		ct_directory_remove(entry->run_directory, entry->name);
 		ct_annex_remove_all(orphan->session.head);
 		recovery_report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
-		walk->total->lost += count_lost(orphan);
+		/* What was kept for its storage has been reported. */
+		if (orphan->session.head->storage_ns == 0)
+			walk->total->lost += count_lost(orphan);
 	}
 	walk->total->damaged += orphan->damaged;
 	walk->total->undeliverable += orphan->undeliverable;

@@ -79,11 +79,7 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 
 static void output_note_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
 {
-	struct output *output = self;
-
-	output->lost = 0;
-	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
-		output->lost += totals[i];
+	((struct output *)self)->lost = ct_loss_total(totals);
 }
 
 static enum ctrace_status output_sync(void *self)

@@ -16,11 +16,11 @@
 extern const struct ctrace_emitter ct_emit_textfile; /* emit_text.c */
 extern const struct ctrace_emitter ct_emit_binfile;  /* emit_bin.c */
 extern const struct ctrace_emitter ct_emit_stderr;   /* emit_stderr.c */
-extern const struct ctrace_emitter ct_emit_es;       /* emit_es.c */
+extern const struct ctrace_emitter ct_emit_es;       /* emit_silent.c */
 extern const struct ctrace_emitter ct_emit_nats;     /* emit_nats.c */
 #define CT_SPOOL_SIZE_DEFAULT ((uint64_t)1 << 30)
-extern const struct ctrace_emitter ct_emit_storage;  /* emit_storage.c */
-#define CT_EMITTER_STORAGE 5u                        /* its number among the emitters */
+extern const struct ctrace_emitter ct_emit_storage; /* emit_silent.c */
+#define CT_EMITTER_STORAGE 5u                       /* its number among the emitters */
 
 /* Finds the emitter of that name (any case; aliases IDEDBG = STDERR, WINEVENT = JOURNAL), and loads
  * a module of that name if there is one.  Returns EMITTER_NOT_FOUND, or INVALID_EMITTER_NAME for a

@@ -390,11 +390,7 @@ static enum ctrace_status bin_rotate(void *self)
 
 static void bin_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
 {
-	struct binfile *bin = self;
-
-	bin->lost = 0;
-	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
-		bin->lost += totals[i];
+	((struct binfile *)self)->lost = ct_loss_total(totals);
 }
 
 static enum ctrace_status bin_flush(void *self)

@@ -18,12 +18,8 @@
 
 /* What is built in; modules that were asked for by name follow. */
 static const struct ctrace_emitter *emitters[CT_EMITTER_LIMIT] = {
-	&ct_emit_textfile,
-	&ct_emit_binfile,
-	&ct_emit_stderr,
-	&ct_emit_es,
-	&ct_emit_nats,
-	[CT_EMITTER_STORAGE] = &ct_emit_storage,
+	&ct_emit_textfile, &ct_emit_binfile, &ct_emit_stderr,
+	&ct_emit_es,       &ct_emit_nats,    [CT_EMITTER_STORAGE] = &ct_emit_storage,
 };
 static uint32_t emitter_count = BUILT_IN;
 

@@ -112,14 +112,13 @@ static uint32_t resolve_mask(const struct ct_registry *registry, const struct ct
 				? registry->default_dests
 				: ct_registry_entry(registry, node->parent)->dests;
 
-	if (node->own.dests == 0)
-		return node->own.is_trace && !node_has_writer(registry, node) &&
-				       dests_are_implicit(registry, node)
-			       ? STORAGE
-			       : mask;
+	if (node->own.dests == 0 && node->own.is_trace && !node_has_writer(registry, node) &&
+	    dests_are_implicit(registry, node))
+		return STORAGE;
 	if (node->own.dests == STORAGE && dests_are_implicit(registry, parent))
 		return STORAGE;
-	mask = node->own.no_inherit ? node->own.dests : node->own.dests | mask;
+	if (node->own.dests != 0)
+		mask = node->own.no_inherit ? node->own.dests : node->own.dests | mask;
 	/* An event that has a destination needs no storage. */
 	return mask == STORAGE ? mask : mask & ~STORAGE;
 }
@@ -207,14 +206,12 @@ static bool emitter_exists(uint32_t emitter)
 static void add_default(struct ct_registry *registry, uint32_t bit)
 {
 	uint32_t before = registry->default_is_implicit ? 0 : registry->default_dests;
-	uint32_t mask = before | bit;
 
 	registry->has_replaced_textfile =
 		bit != registry->textfile &&
 		(registry->default_is_implicit || registry->has_replaced_textfile);
 	registry->default_is_implicit = false;
-	__atomic_store_n(&registry->default_dests, mask == STORAGE ? mask : mask & ~STORAGE,
-			 __ATOMIC_RELAXED);
+	__atomic_store_n(&registry->default_dests, before | bit, __ATOMIC_RELAXED);
 }
 
 enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *component, size_t size,

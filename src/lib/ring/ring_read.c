@@ -194,11 +194,8 @@ bool ct_ring_is_empty(const struct ct_ring *ring)
 
 uint64_t ct_ring_lost_total(const struct ct_ring *ring)
 {
-	uint64_t total = __atomic_load_n(&ring->head->overwritten, __ATOMIC_RELAXED);
-
-	for (size_t i = 0; i < CTRACE_LOSS_COUNT; i++)
-		total += __atomic_load_n(&ring->head->lost[i], __ATOMIC_RELAXED);
-	return total;
+	return __atomic_load_n(&ring->head->overwritten, __ATOMIC_RELAXED) +
+	       ct_loss_total(ring->head->lost);
 }
 
 static struct ct_cursor_place tail_of(const struct ct_ring *ring)

@@ -119,17 +119,6 @@ static bool process_take(struct stats_process *process, struct list_process *lis
 	return components_take(process, list) && dests_take(process, &list->session);
 }
 
-static bool process_is_wanted(const struct ct_peer_filter *filter,
-			      const struct ct_session_head *head)
-{
-	if ((filter->pid != 0 && filter->pid != head->pid) ||
-	    (filter->asid != 0 && filter->asid != head->asid))
-		return false;
-	return filter->jobname == NULL ||
-	       ct_glob_match(filter->jobname, strlen(filter->jobname), head->jobname,
-			     strnlen(head->jobname, sizeof(head->jobname)));
-}
-
 static void process_diagnose(struct stats *stats, const struct target *target,
 			     const struct ct_directory_entry *entry, enum ctrace_status status)
 {
@@ -167,7 +156,8 @@ static void process_see(const struct ct_directory_entry *entry, void *user)
 	if (status == CTRACE_NOT_FOUND)
 		return; /* it ended while we looked */
 	if (status == CTRACE_OK) {
-		if (process_is_wanted(&search->target->filter, list.session.head))
+		if (ct_peer_filter_wants(&search->target->filter, list.session.head->pid,
+					 list.session.head->asid, list.session.head->jobname))
 			status = process_add(search->stats, &list);
 		free(list.order);
 		ct_session_close(&list.session, false);

@@ -906,6 +906,17 @@ static void a_new_trace_has_a_random_uuid_of_version_4(void **state)
 							      : 0xFF);
 }
 
+static void losses_of_all_reasons_are_one_total(void **state)
+{
+	uint64_t lost[CTRACE_LOSS_COUNT] = { 0 };
+
+	(void)state;
+	assert_int_equal(ct_loss_total(lost), 0);
+	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
+		lost[i] = UINT64_C(1) << (2 * i);
+	assert_int_equal(ct_loss_total(lost), ((UINT64_C(1) << (2 * CTRACE_LOSS_COUNT)) - 1) / 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int test_packet(void)
@@ -917,6 +928,7 @@ int test_packet(void)
 		TEST(time_between_events),
 		TEST(a_packet_has_room_up_to_its_limit),
 		TEST(a_packet_is_of_one_thread_and_says_what_was_lost_before_it),
+		TEST(losses_of_all_reasons_are_one_total),
 		TEST(losses_before_the_first_packet_follow_an_empty_one),
 		TEST(a_packet_elsewhere_has_its_number_and_its_losses),
 		TEST(time_never_goes_back),

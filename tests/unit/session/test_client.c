@@ -541,12 +541,32 @@ static void a_directory_that_is_none_is_reported(void **state)
 	assert_int_equal(fd, 4711);
 }
 
+static void a_filter_wants_what_all_of_its_parts_want(void **state)
+{
+	const char unterminated[16] = "SIXTEENLETTERSAB"; /* as a session keeps it */
+	struct ct_peer_filter filter = { .jobname = "KV*" };
+
+	(void)state;
+	assert_true(ct_peer_filter_wants(&filter, 7, 9, "KVSERVER"));
+	assert_false(ct_peer_filter_wants(&filter, 7, 9, "PAYROLL"));
+	filter.pid = 7;
+	assert_true(ct_peer_filter_wants(&filter, 7, 9, "KV"));
+	assert_false(ct_peer_filter_wants(&filter, 8, 9, "KV"));
+	filter.asid = 10;
+	assert_false(ct_peer_filter_wants(&filter, 7, 9, "KV"));
+	filter = (struct ct_peer_filter){ .jobname = "*AB" };
+	assert_true(ct_peer_filter_wants(&filter, 7, 9, unterminated));
+	filter.jobname = NULL;
+	assert_true(ct_peer_filter_wants(&filter, 7, 9, ""));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int test_client(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(processes_are_found_by_who_they_are),
+		TEST(a_filter_wants_what_all_of_its_parts_want),
 		TEST(all_are_asked_and_answer),
 		TEST(one_that_stands_still_costs_the_time_once),
 		TEST(one_that_has_just_ended_is_not_there),

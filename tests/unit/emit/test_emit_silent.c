@@ -1,5 +1,5 @@
 /*
- * test_emit_es.c - ES is a name that is accepted, and silent.
+ * test_emit_silent.c - ES and STORAGE are names that are accepted, and silent.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,6 +17,8 @@ static void accepts_and_writes_nothing(void **state)
 	char command[8192];
 
 	(void)state;
+	assert_string_equal(ct_emit_storage.name, "STORAGE");
+	assert_int_equal(ct_emit_storage.flags, CTRACE_EMITTER_SILENT);
 	assert_string_equal(ct_emit_es.name, "ES");
 	assert_int_equal(ct_emit_es.flags, CTRACE_EMITTER_SILENT);
 	assert_non_null(ct_emitter_property(&ct_emit_es, "level", 5));
@@ -28,7 +30,7 @@ static void accepts_and_writes_nothing(void **state)
 	fixture_destroy(fixture);
 }
 
-int test_emit_es(void)
+int test_emit_silent(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(accepts_and_writes_nothing) };
 
