@@ -32,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
@@ -466,12 +467,22 @@ static enum ctrace_status pass_failed(struct ct_nats_forwarder *forward, int64_t
 	return CTRACE_OK;
 }
 
-/* Waits before the next pass.  A directory may have thousands of finished traces: a follower with
- * nothing to send takes a tenth of a processor at most.  A pass that failed has waited for the
- * servers, and the next one follows soon. */
-static void passes_wait(const struct ct_nats_copy *copy, int64_t pass_ms, bool is_settled)
+static int64_t processor_ms(void)
 {
-	int64_t rest_ms = !copy->follows ? 0 : 9 * pass_ms;
+	struct timespec used;
+
+	return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) == 0
+		       ? used.tv_sec * 1000 + used.tv_nsec / 1000000
+		       : 0;
+}
+
+/* Waits before the next pass.  A directory may have thousands of finished traces: a follower with
+ * nothing to send takes a tenth of a processor at most.  used_ms: what the pass took of one; the
+ * time in which it waited for servers does not count.  After a pass that failed, the next one
+ * follows soon. */
+static void passes_wait(const struct ct_nats_copy *copy, int64_t used_ms, bool is_settled)
+{
+	int64_t rest_ms = !copy->follows ? 0 : 9 * used_ms;
 	int64_t end_ms = nats_Now() + (is_settled || rest_ms < RETRY_MS ? rest_ms : RETRY_MS);
 
 	while (ct_nats_wait(copy) && nats_Now() < end_ms)
@@ -488,7 +499,7 @@ static enum ctrace_status passes(struct ct_nats_forwarder *forward)
 
 	while (status == CTRACE_OK && copy->goes_on(copy->user)) {
 		uint64_t reconnects = ct_nats_reconnects(forward);
-		int64_t begun_ms = nats_Now();
+		int64_t begun_ms = nats_Now(), used_ms = processor_ms();
 
 		/* Servers may have come back without the stream. */
 		if (reconnects != forward->reconnects && ct_nats_stream_check(forward) == CTRACE_OK)
@@ -514,7 +525,7 @@ static enum ctrace_status passes(struct ct_nats_forwarder *forward)
 		else if (nats_Now() - idle_since >= IDLE_MS)
 			break;
 		if (!is_settled || !forward->has_sent)
-			passes_wait(copy, nats_Now() - begun_ms, is_settled);
+			passes_wait(copy, processor_ms() - used_ms, is_settled);
 	}
 	if (status == CTRACE_OK && !copy->follows)
 		return ct_nats_forward_fail(
