@@ -38,7 +38,7 @@
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
 #define REFUSED_MS 10000  /* for so long, a forwarder that does not follow tries again */
 #define IDLE_MS 10000     /* for so long, the connection for a spool stays open without a trace */
-#define RETRY_MS 1000     /* at most between passes while messages are not acknowledged */
+#define RETRY_MS 1000     /* between passes while messages are not acknowledged */
 #define METADATA_MAX CT_METADATA_LIMIT
 #define PATH_DEPTH 2u /* directories below a path */
 
@@ -478,12 +478,12 @@ static int64_t processor_ms(void)
 
 /* Waits before the next pass.  A directory may have thousands of finished traces: a follower with
  * nothing to send takes a tenth of a processor at most.  used_ms: what the pass took of one; the
- * time in which it waited for servers does not count.  After a pass that failed, the next one
- * follows soon. */
+ * time in which it waited for servers does not count.  After a pass that failed, it does not send
+ * the same at once. */
 static void passes_wait(const struct ct_nats_copy *copy, int64_t used_ms, bool is_settled)
 {
-	int64_t rest_ms = !copy->follows ? 0 : 9 * used_ms;
-	int64_t end_ms = nats_Now() + (is_settled || rest_ms < RETRY_MS ? rest_ms : RETRY_MS);
+	int64_t rest_ms = is_settled ? 9 * used_ms : RETRY_MS;
+	int64_t end_ms = nats_Now() + (copy->follows ? rest_ms : 0);
 
 	while (ct_nats_wait(copy) && nats_Now() < end_ms)
 		;
