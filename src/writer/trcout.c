@@ -35,14 +35,13 @@
 
 #define CANDIDATES 100u /* names tried for one process */
 #define TRIES 64u       /* to find room for a batch */
-/* Bytes that must be free before a directory is created: its metadata. */
-#define DIRECTORY_ROOM 4096u
 #define BATCH_MOST ((size_t)64 << 10)
 #define BATCH_LEAST 1024u
 /* The closing mark of a directory, for itself and for each of its streams; and stream.lost */
 #define MARK_ROOM 512u
 #define MARK_STREAM_ROOM 64u
-#define NOTE_NS 1000000000u /* losses are noted at most so often */
+#define CLOCK_MARK_ROOM 256u /* how the clock has been set, in the metadata */
+#define NOTE_NS 1000000000u  /* losses are noted at most so often */
 
 /* A process's trace in a segment. */
 struct output {
@@ -188,6 +187,22 @@ static uint64_t group_kept_free(const struct ct_trcout_group *group)
 			MARK_STREAM_ROOM * (uint64_t)__atomic_load_n(&group->links[i]->rings,
 								     __ATOMIC_RELAXED);
 	return kept;
+}
+
+/* Bytes that must be free before a directory is created: its metadata, with what each stream of
+ * the directory before had lost. */
+static uint64_t directory_room(const struct ct_trace_info *info, uint32_t streams)
+{
+	struct ct_buf text;
+	uint64_t size;
+
+	ct_buf_init(&text);
+	ct_schema_print_trace(&text, info);
+	size = text.failed ? UINT64_MAX
+			   : text.size + MARK_ROOM + CLOCK_MARK_ROOM +
+				     MARK_STREAM_ROOM * (uint64_t)streams;
+	ct_buf_fini(&text);
+	return size;
 }
 
 static uint64_t trcout_room(const struct ct_trcout_group *group, const struct ct_trcout *trcout)
@@ -430,22 +445,27 @@ static void segments_remove(struct ct_trcout *trcout)
  * also makes a data set that no process has written to a trace that can be opened.
  */
 
-static enum ctrace_status note_open(struct ct_trcout_group *group, struct ct_trcout *trcout)
+static void note_describe(const struct ct_trcout_group *group, struct ct_trace_info *out)
 {
-	struct ct_trace_info info = { .pid = (uint32_t)getpid(),
-				      .start_ns = ct_clock_wall_ns(),
-				      .program = "ctrace" };
-	const struct ct_bin_open_mode mode = { .info = &info };
+	*out = (struct ct_trace_info){ .pid = (uint32_t)getpid(),
+				       .start_ns = ct_clock_wall_ns(),
+				       .program = "ctrace" };
+	(void)snprintf(out->jobname, sizeof out->jobname, "%s", group->procedure->name);
+	(void)gethostname(out->host, sizeof out->host - 1);
+}
+
+static enum ctrace_status note_open(struct ct_trcout_group *group, struct ct_trcout *trcout,
+				    const struct ct_trace_info *info)
+{
+	const struct ct_bin_open_mode mode = { .info = info };
 	enum ctrace_status status = CTRACE_TIMED_OUT;
 	struct ct_buf path;
 
-	(void)snprintf(info.jobname, sizeof info.jobname, "%s", group->procedure->name);
-	(void)gethostname(info.host, sizeof info.host - 1);
 	ct_buf_init(&path);
 	for (unsigned i = 0; i < CANDIDATES && status == CTRACE_TIMED_OUT; i++) {
 		ct_buf_clear(&path);
 		ct_buf_add_format(&path, "%s/" CT_TRCOUT_LOST "/%s.%u", trcout->spec->path,
-				  group->procedure->name, info.pid);
+				  group->procedure->name, info->pid);
 		if (i != 0)
 			ct_buf_add_format(&path, ".%u", i);
 		status = path.failed ? CTRACE_NOT_ENOUGH_MEMORY
@@ -574,8 +594,9 @@ static void group_find_open(struct ct_trcout_group *group)
 		trcout->first_segment = trcout->segment[i - 1].number;
 }
 
-/* NOWRAP: continues in the first data set with room for a batch, or without events. */
-static bool group_has_room(struct ct_trcout_group *group)
+/* NOWRAP: continues in the first data set with room for a note, a directory and a batch, or without
+ * events. */
+static bool group_has_room(struct ct_trcout_group *group, uint64_t note_room)
 {
 	if (group_wraps(group))
 		return true;
@@ -586,7 +607,7 @@ static bool group_has_room(struct ct_trcout_group *group)
 			segment_add(group, trcout);
 		if (segment_newest(trcout)->bytes == 0 ||
 		    trcout_room(group, trcout) >=
-			    ct_trcout_batch_bytes(group->procedure) + 2 * DIRECTORY_ROOM)
+			    ct_trcout_batch_bytes(group->procedure) + 2 * note_room)
 			return true;
 	}
 	group->open = group->count - 1;
@@ -596,7 +617,11 @@ static bool group_has_room(struct ct_trcout_group *group)
 enum ctrace_status ct_trcout_group_open(struct ct_trcout_group *group, uint32_t *out_index)
 {
 	enum ctrace_status status = CTRACE_OK;
+	struct ct_trace_info note;
+	uint64_t note_room;
 
+	note_describe(group, &note);
+	note_room = directory_room(&note, 0);
 	group->count = group->procedure->trcout_count;
 	for (*out_index = 0; *out_index < group->count; (*out_index)++) {
 		struct ct_trcout *trcout = &group->trcout[*out_index];
@@ -608,15 +633,14 @@ enum ctrace_status ct_trcout_group_open(struct ct_trcout_group *group, uint32_t 
 	}
 	*out_index = 0;
 	group_find_open(group);
-	if (!group_has_room(group))
+	if (!group_has_room(group, note_room))
 		return CTRACE_BUFFER_TOO_SMALL;
-	while (trcout_room(group, trcout_open(group)) < DIRECTORY_ROOM &&
-	       group_make_more_room(group))
+	while (trcout_room(group, trcout_open(group)) < note_room && group_make_more_room(group))
 		;
 	/* A data set that is full has entries to be opened by. */
 	for (*out_index = 0; *out_index < group->count && status == CTRACE_OK; (*out_index)++)
-		if (trcout_room(group, &group->trcout[*out_index]) >= DIRECTORY_ROOM)
-			status = note_open(group, &group->trcout[*out_index]);
+		if (trcout_room(group, &group->trcout[*out_index]) >= note_room)
+			status = note_open(group, &group->trcout[*out_index], &note);
 	*out_index -= status != CTRACE_OK;
 	return status;
 }
@@ -633,6 +657,15 @@ static void add_jobname(struct ct_buf *out, const char *jobname)
 				strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@#$_-", *at) != NULL
 					? *at
 					: '_');
+}
+
+/* Has the open data set room for a directory of the process? */
+static bool output_has_room(const struct output *output)
+{
+	uint32_t streams = __atomic_load_n(&output->link->rings, __ATOMIC_RELAXED);
+
+	return trcout_room(output->group, trcout_open(output->group)) >=
+	       directory_room(&output->info, streams);
 }
 
 static enum ctrace_status output_create_directory(struct output *output,
@@ -799,10 +832,11 @@ static enum ctrace_status output_open(const struct ctrace_emitter_context *conte
 	output->names = ct_event_names_open(NULL);
 	*out_self = output;
 	/* A full group gets no directory; what comes is counted. */
-	if (!group_make_room(output->group) ||
-	    (trcout_room(output->group, trcout_open(output->group)) < DIRECTORY_ROOM &&
-	     !group_make_more_room(output->group)))
+	if (!group_make_room(output->group))
 		return CTRACE_OK;
+	while (!output_has_room(output))
+		if (!group_make_more_room(output->group))
+			return CTRACE_OK;
 	status = output_create_directory(output, &directory);
 	if (status != CTRACE_OK) {
 		(void)group_fail(output->group, status);
@@ -861,9 +895,8 @@ static enum ctrace_status output_put(struct output *output, const struct ctrace_
 		if (presence == CT_BIN_UNCLEAR)
 			return CTRACE_OS_ERROR;
 		if (moves)
-			status = trcout_room(group, trcout) < DIRECTORY_ROOM
-					 ? CTRACE_BUFFER_TOO_SMALL
-					 : output_move_on(output);
+			status = output_has_room(output) ? output_move_on(output)
+							 : CTRACE_BUFFER_TOO_SMALL;
 		if (status == CTRACE_OK) {
 			output->directory->limit_is_strict = true;
 			output->directory->size_limit =

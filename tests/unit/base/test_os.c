@@ -233,6 +233,28 @@ static void a_file_system_that_copies_is_reported_not_to(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* ext4 notes each truncation to nothing, and writes such a file to the disk when it is closed. */
+static void a_file_of_the_size_already_is_not_truncated(void **state)
+{
+	const struct timespec then[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	struct stat info;
+	int fd;
+
+	(void)state;
+	assert_int_equal(ct_os_open_file(AT_FDCWD, "same", O_RDWR | O_CREAT, &fd), CTRACE_OK);
+	for (uint64_t size = 0; size <= 10; size += 10) {
+		assert_int_equal(ct_os_truncate(fd, size), CTRACE_OK);
+		assert_int_equal(futimens(fd, then), 0);
+		assert_int_equal(ct_os_truncate(fd, size), CTRACE_OK);
+		assert_int_equal(fstat(fd, &info), 0);
+		assert_int_equal(info.st_size, size);
+		assert_int_equal(info.st_mtim.tv_sec, 1);
+	}
+	assert_int_equal(ct_os_truncate(fd, 9), CTRACE_OK);
+	assert_int_equal(size_of("same"), 9);
+	ct_os_close(&fd);
+}
+
 static void an_interruption_costs_another_try(void **state)
 {
 	struct stat info;
@@ -422,6 +444,7 @@ int test_os(void)
 		TEST(space_is_allocated_in_real_blocks),
 		TEST(any_call_can_be_made_to_fail_after_some_that_do_not),
 		TEST(an_empty_variable_counts_as_none),
+		TEST(a_file_of_the_size_already_is_not_truncated),
 		TEST(an_interruption_costs_another_try),
 		TEST(renaming_aside_replaces_nothing),
 		TEST(a_fault_is_for_one_kind_of_call_and_ends),

@@ -333,6 +333,26 @@ static void a_group_wraps_as_one(void **state)
 	}
 }
 
+/* However much room there is when a directory begins: its metadata fit, or room is made. */
+static void a_new_directory_is_within_the_size_too(void **state)
+{
+	(void)state;
+	for (uint32_t count = 15; count < 33; count++) {
+		assert_int_equal(begin_trcouts(CT_WRITER_WRAP, 128 << 10, 0, 2, true), CTRACE_OK);
+		open_output();
+		for (uint32_t i = 0; i < 2000 / count; i++) {
+			write_events(count);
+			for (uint32_t j = 0; j < 2; j++)
+				assert_true(group.trcout[j].used <= group.trcout[j].limit);
+		}
+		assert_true(group.trcout[1].events > 0);
+		ct_trcout_emitter.close(output);
+		close_trcouts();
+		for (uint32_t j = 0; j < 2; j++)
+			assert_true(size_on_disk(data_set(j)) <= 128 << 10);
+	}
+}
+
 static void an_earlier_runs_segments_are_the_oldest(void **state)
 {
 	char stranger[600];
@@ -437,6 +457,7 @@ int test_trcout(void)
 		TEST(a_full_one_counts_and_says_so_once),
 		TEST(a_group_is_full_when_its_last_one_is),
 		TEST(a_group_wraps_as_one),
+		TEST(a_new_directory_is_within_the_size_too),
 		TEST(an_earlier_runs_segments_are_the_oldest),
 		TEST(error_is_reported_once_a_kind_and_heals),
 		TEST(what_is_removed_is_in_the_directory),
