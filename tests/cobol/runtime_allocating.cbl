@@ -1,4 +1,5 @@
-*> Allocates and frees memory until a signal ends it.
+*> Allocates and frees memory until a signal ends it.  Not by ALLOCATE and FREE: the handler of
+*> libcob frees what these have, and a block that FREE has just freed twice.
 identification division.
 program-id. rtalloc.
 data division.
@@ -13,10 +14,10 @@ main-line.
     perform until 1 = 2
         perform varying n from 1 by 1 until n > 64
             compute bytes = 1100 + n
-            allocate bytes characters returning block-pointer (n)
+            call "malloc" using by value bytes returning block-pointer (n)
         end-perform
         perform varying n from 1 by 1 until n > 64
-            free block-pointer (n)
+            call "free" using by value block-pointer (n)
         end-perform
     end-perform
     stop run.

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -84,17 +85,17 @@ class Spool(streams.Streams):
         return super().program(threads, **environment) if plain else streams.Room.program(self, threads, **environment)
 
     def until_locked(self):
-        """Returns when a forwarder serves the spool: another process cannot lock its file."""
+        """Returns when a forwarder serves the spool: it has locked a file there.  Only asks: a forwarder that finds a lock waits."""
         end = time.monotonic() + PATIENCE
         while True:
             assert time.monotonic() < end
             try:
-                with open(self.at('spool', '.forwarder'), 'r+b') as file:
-                    fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                with open(self.at('spool', '.forwarder'), 'rb') as file:
+                    wanted = struct.pack('hhqqi', fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+                    if struct.unpack('hhqqi', fcntl.fcntl(file, fcntl.F_OFD_GETLK, wanted))[0] != fcntl.F_UNLCK:
+                        return
             except FileNotFoundError:
                 pass
-            except OSError:
-                return
 
     def no_room(self):
         """How many events the spool had no room for."""
@@ -157,6 +158,8 @@ def a_killed_forwarder_goes_on_at_its_notes(room):
         program.say('run 100000')
         room.until_more()
         follower.kill()
+        # Its processes have the lock of the spool, and its standard error, until they have ended too.
+        assert follower.stderr.read() == ''
         follower.wait()
         assert program.answer()
         follower = room.forwarder()
