@@ -89,8 +89,9 @@ struct ct_writer_options {
 	const int *stop_fd; /* readable: end as with WTRSTOP,FLUSH (SIGTERM, SIGINT by signalfd) */
 };
 int ct_writer_run(const struct ct_writer_options *options);
-/* Returns true if a writer of this name listens in the directory.  One that is being killed still
- * accepts a connection, and then closes it. */
+/* Returns true if a writer of this name answers in the directory, a path with a slash, or listens
+ * there for seconds without an answer.  One that is being killed still accepts a connection, and
+ * then closes it. */
 bool ct_writer_is_alive(const char *directory, const char *name);
 
 #endif

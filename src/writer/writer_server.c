@@ -32,7 +32,7 @@
 #define COME_NS 1000000000u /* for processes that have said that they connect */
 /* a peer that sends its request at once is served before later ones displace it */
 #define ACCEPTED_A_ROUND 8u
-#define HANG_UP_MS 50
+#define ANSWER_MS 5000 /* of a writer that may be dying: then it closes the connection */
 #define LOCK_TRIES 100u
 #define LOCK_TRY_MS 10
 #define DEAF_MS 100 /* pause after accept() failed for want of descriptors */
@@ -326,13 +326,24 @@ static bool directory_is_private(int fd)
 
 bool ct_writer_is_alive(const char *directory, const char *name)
 {
-	struct pollfd peer = { .events = POLLRDHUP };
+	const struct ct_command status = { .verb = CT_VERB_WRITER_STATUS };
+	const char *slash = strrchr(directory, '/');
+	struct ct_peer peer = { .is_writer = true };
+	struct ct_buf request;
 	bool is_alive;
 
-	if (ct_client_connect(directory, name, &peer.fd) != CTRACE_OK)
-		return false;
-	is_alive = poll(&peer, 1, HANG_UP_MS) == 0;
-	ct_os_close(&peer.fd);
+	(void)snprintf(peer.run_directory, sizeof peer.run_directory, "%.*s",
+		       (int)(slash - directory), directory);
+	(void)snprintf(peer.directory, sizeof peer.directory, "%s", slash + 1);
+	(void)snprintf(peer.jobname, sizeof peer.jobname, "%s", name);
+	ct_buf_init(&peer.answer);
+	ct_buf_init(&request);
+	ct_command_encode(&request, &status);
+	ct_client_ask(&(struct ct_peers){ &peer, 1 }, &request, ANSWER_MS);
+	/* One that is stopped does not answer, but listens. */
+	is_alive = peer.answer.size > 0 || peer.status == CTRACE_TIMED_OUT;
+	ct_buf_fini(&request);
+	ct_buf_fini(&peer.answer);
 	return is_alive;
 }
 

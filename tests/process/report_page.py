@@ -38,7 +38,8 @@ class Page(browser.Browser):
 
     def load(self, path):
         self.open(path)
-        self.wait("window.ctraceReport && ctraceReport.timeline.frames > 0 && !ctraceReport.isFiltering")
+        self.wait("window.ctraceReport && ctraceReport.timeline.frames > 0")
+        self.settled()
 
     def text(self, selector):
         return self.eval(f"document.querySelector({json.dumps(selector)}).innerText")
@@ -627,6 +628,7 @@ def test_losses(page):
     check("losses stand above", "lost event" in page.text("#verdict"), page.text("#verdict"))
     page.click("#verdict .bad")
     check("and in their list", "discarded" in page.text("#losses"), page.text("#losses"))
+    page.settled()  # the list has changed the size of the canvas, which is empty until it is drawn
     check("where they happened", page.eval("ctraceReport.timeline.losses.length") > 0 and page.pixel("--loss", [196, 18, 1200, 10]) > 0)
     page.click("#losses tbody button")
     page.settled()
