@@ -98,7 +98,8 @@ class Settings:
     def write(self, path, traces):
         with open(path, 'w', encoding='ascii') as file:
             file.write(f'mftrace.dest = binfile\nmftrace.emitter.binfile#location = {traces}\n'
-                       'mftrace.emitter.binfile#file = $(APPNAME).$(PID)\n')
+                       'mftrace.emitter.binfile#file = $(APPNAME).$(PID)\n'
+                       'ctrace.block.timeout = 60s\n')  # the disk may need longer than a program usually waits for it at its end
             for component, level in self.levels.items():
                 file.write(f'mftrace.level{"." if component else ""}{component} = {level}\n')
             for name, value in self.properties.items():
