@@ -31,6 +31,8 @@ enum ct_verb {
 	CT_VERB_KEEP,               /* number: ns */
 	CT_VERB_SPOOL_SIZE,         /* value: a size, as ct_config_expand() says */
 	CT_VERB_LOG,                /* value: the operators' hardcopy log; for their tools */
+	CT_VERB_TRIGGER,            /* component: its name; value: its text, "off" removes it */
+	CT_VERB_RUN_PROGRAMS,       /* number: 0, 1 */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET =
 		32, /* component, list: exactly these destinations, without inherited ones */
@@ -41,6 +43,8 @@ enum ct_verb {
 	CT_VERB_RELOAD,
 	CT_VERB_TRACE_CT,  /* struct ct_trace_command */
 	CT_VERB_DISPLAY,   /* component (a name or pattern; empty: all), SUB, DEPTH */
+	/* component: the name of a trigger, or none: all; value: "reset" or nothing */
+	CT_VERB_TRIGGER_LIST,
 	CT_VERB_WRITER_UP, /* value: the name of an external writer that has just started */
 	/* to a writer: COMPONENT is the process's directory; its descriptor comes with it */
 	CT_VERB_WRITER_CONNECT,

@@ -13,6 +13,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/control/control.h"
+#include "lib/control/trigger.h"
 
 #include <string.h>
 
@@ -326,6 +327,26 @@ static enum ctrace_status apply_run_directory(const struct ct_target *target,
 	return CTRACE_OK;
 }
 
+/* lib/trigger watches by these texts once ct_trigger_update() has taken them. */
+static enum ctrace_status apply_trigger(const struct ct_target *target,
+					const struct ct_command *command)
+{
+	enum ctrace_status status;
+
+	ct_registry_lock(target->registry);
+	status = ct_trigger_list_set(&target->settings->triggers, command->component,
+				     command->value);
+	ct_registry_unlock(target->registry);
+	return status;
+}
+
+static enum ctrace_status apply_run_programs(const struct ct_target *target,
+					     const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->runs_programs, command->number != 0, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -406,6 +427,14 @@ static const struct ct_verb_row rows[] = {
 	  "BYTES | nK | nM | nG | nT",
 	  "how much may wait in the spool for ctrace forward; 1G by default",
 	  apply_expanded },
+	{ CT_VERB_TRIGGER, "ctrace.trigger", CT_SUBJECT_NAME, CT_VALUE_FULL_TRIGGER, ".NAME",
+	  "when FILTER [count N] [rate N/s] [once | every TIME] do ACTION[, ACTION]... | off",
+	  "what to do when an event matches: dump, stop, wto, level:LEVEL:TIME, start:COMPONENT or run:PROGRAM",
+	  apply_trigger },
+	{ CT_VERB_RUN_PROGRAMS, "ctrace.run.programs", CT_SUBJECT_NONE, CT_VALUE_SWITCH, "",
+	  "on | off",
+	  "whether triggers may run programs; off by default",
+	  apply_run_programs },
 	{ CT_VERB_LOG, "ctrace.log", CT_SUBJECT_NONE, CT_VALUE_LOG, "",
 	  "PATH | journal",
 	  "log of an operator's commands and of the answers; in the configuration of ctrace op and ctrace console",

@@ -8,6 +8,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/control/control.h"
+#include "lib/control/trigger.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -371,6 +372,20 @@ static enum ctrace_status property_parse(const struct parser *parser, struct ct_
 	return CTRACE_SYNTAX_ERROR;
 }
 
+static enum ctrace_status trigger_parse(const struct parser *parser, struct ct_span value)
+{
+	struct ct_diagnostic diagnostic;
+	struct ct_trigger trigger;
+
+	if (ct_trigger_parse(value.at, value.size, &trigger, &diagnostic) == CTRACE_OK)
+		return CTRACE_OK;
+	if (parser->diagnostic != NULL) {
+		*parser->diagnostic = diagnostic;
+		parser->diagnostic->column += (unsigned)(value.at - parser->line);
+	}
+	return CTRACE_SYNTAX_ERROR;
+}
+
 static enum ctrace_status value_parse(const struct parser *parser, enum ct_value_kind kind,
 				      struct ct_span value)
 {
@@ -408,6 +423,8 @@ static enum ctrace_status value_parse(const struct parser *parser, enum ct_value
 		return log_parse(parser, value);
 	case CT_VALUE_ENCODING:
 		return encoding_parse(parser, value);
+	case CT_VALUE_FULL_TRIGGER:
+		return trigger_parse(parser, value);
 	}
 	return CTRACE_SYNTAX_ERROR;
 }
@@ -426,6 +443,7 @@ static bool subject_fits(enum ct_subject subject, struct ct_span rest)
 	case CT_SUBJECT_ANY_COMPONENT:
 		return rest.size == 0 || (has_name && !has_property);
 	case CT_SUBJECT_COMPONENT:
+	case CT_SUBJECT_NAME:
 		return has_name && !has_property;
 	case CT_SUBJECT_COMPONENT_PROPERTY:
 	case CT_SUBJECT_EMITTER_PROPERTY:
@@ -456,6 +474,15 @@ static enum ctrace_status emitter_parse(const struct parser *parser, struct ct_s
 	return CTRACE_OK;
 }
 
+static enum ctrace_status name_parse(const struct parser *parser, struct ct_span name)
+{
+	if (!ct_trigger_name_is_good(name.at, name.size))
+		return config_diagnose(parser, name.at, "not a trigger's name:", name, NULL,
+				       "1 to 32 letters, digits, _ and -");
+	parser->command->component = name;
+	return CTRACE_OK;
+}
+
 static enum ctrace_status subject_parse(const struct parser *parser, enum ct_subject subject,
 					struct ct_span rest)
 {
@@ -467,6 +494,8 @@ static enum ctrace_status subject_parse(const struct parser *parser, enum ct_sub
 	if (rest.size == 0)
 		return CTRACE_OK;
 	name = ct_span_trim(ct_span_of(rest.at + 1, mark));
+	if (subject == CT_SUBJECT_NAME)
+		return name_parse(parser, name);
 	if (mark == span_end(rest))
 		return component_parse(parser, name);
 	property = ct_span_trim(ct_span_of(mark + 1, span_end(rest)));
@@ -517,7 +546,7 @@ static enum ctrace_status key_diagnose_unknown(const struct parser *parser, stru
 				ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
 	return config_diagnose(
 		parser, key.at, "unknown key", key, suggestion,
-		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.log, "
+		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.log, ctrace.trigger, ctrace.run.programs, "
 			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }

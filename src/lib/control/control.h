@@ -21,6 +21,7 @@ enum ct_subject {
 	CT_SUBJECT_NONE,
 	CT_SUBJECT_ANY_COMPONENT, /* or none: the default, or the process */
 	CT_SUBJECT_COMPONENT,
+	CT_SUBJECT_NAME, /* of a trigger */
 	CT_SUBJECT_COMPONENT_PROPERTY,
 	CT_SUBJECT_EMITTER_PROPERTY
 };
@@ -39,7 +40,8 @@ enum ct_value_kind {
 	CT_VALUE_SWITCH,
 	CT_VALUE_PATH,
 	CT_VALUE_LOG, /* an absolute path, or journal */
-	CT_VALUE_ENCODING
+	CT_VALUE_ENCODING,
+	CT_VALUE_FULL_TRIGGER /* lib/control/trigger.h */
 };
 struct ct_target;
 struct ct_verb_row {

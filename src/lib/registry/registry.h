@@ -34,6 +34,17 @@ struct ct_change {
 
 /* The `ctrace.` keys of the whole process. */
 enum ct_flight_trigger { CT_TRIGGER_NONE = 0xFF, CT_TRIGGER_SIGNAL = 0x10 }; /* or a level 0 to 4 */
+/* ctrace.trigger.NAME: the triggers as texts, for lib/trigger */
+#define CT_TRIGGER_LIMIT 16u /* triggers of a process */
+#define CT_TRIGGER_NAME 32u  /* bytes of a name */
+#define CT_TRIGGER_TEXT 512u /* bytes of a text */
+struct ct_trigger_list {
+	uint32_t count;
+	struct {
+		char name[CT_TRIGGER_NAME + 1];
+		char text[CT_TRIGGER_TEXT + 1];
+	} entry[CT_TRIGGER_LIMIT];
+};
 struct ct_settings {
 	uint64_t buffer;           /* ctrace.buffer: bytes of a thread's ring, a power of two */
 	uint32_t overflow;         /* ctrace.overflow: enum ct_overflow of lib/ring/ring.h */
@@ -42,7 +53,9 @@ struct ct_settings {
 	uint64_t flight_buffer;    /* ctrace.flight.buffer */
 	uint64_t keep_ns;          /* ctrace.keep */
 	bool attach;               /* ctrace.attach */
-	char run_directory[4096];  /* ctrace.run.directory; "" when not set */
+	bool runs_programs;        /* ctrace.run.programs: triggers may start programs */
+	struct ct_trigger_list triggers; /* under the registry's lock */
+	char run_directory[4096];        /* ctrace.run.directory; "" when not set */
 };
 void ct_settings_init(struct ct_settings *settings);
 
