@@ -19,6 +19,7 @@ int cmd_run(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
+int cmd_trigger(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_config(int argc, char **argv);
 int cmd_parmlib(int argc, char **argv);

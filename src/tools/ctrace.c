@@ -69,6 +69,7 @@ static const struct verb verbs[] = {
 	{ "console", "", "an operator's console", cmd_console, true, false },
 	{ "writer", "NAME", "run an external writer", cmd_writer, true, false },
 	{ "dump", "[-o DIRECTORY]", "keep what is in storage as a trace", cmd_dump, false, false },
+	{ "trigger", "add|list|remove", "act when an event matches", cmd_trigger, false, false },
 	{ "recover", "[RUN-DIRECTORY...]", "deliver events of dead processes", cmd_recover, true,
 	  false },
 	{ "forward", "PATH... ADDRESS", "copy traces, or a spool, into a stream", cmd_forward, true,

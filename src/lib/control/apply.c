@@ -337,6 +337,8 @@ static enum ctrace_status apply_trigger(const struct ct_target *target,
 	status = ct_trigger_list_set(&target->settings->triggers, command->component,
 				     command->value);
 	ct_registry_unlock(target->registry);
+	if (status == CTRACE_OK && target->triggers_changed != NULL)
+		target->triggers_changed();
 	return status;
 }
 

@@ -110,6 +110,7 @@ struct ct_target {
 	void *user;
 	ct_change_sink *changed;
 	void *changed_user;
+	void (*triggers_changed)(void); /* under no lock; NULL: nobody watches yet */
 };
 enum ctrace_status ct_apply(const struct ct_target *target,
 			    const struct ct_command *command) CT_MUST_USE;

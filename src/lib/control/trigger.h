@@ -68,7 +68,7 @@ struct ct_trigger {
 	uint64_t count;                                /* it acts at the n-th match; 0: at each */
 	uint64_t rate;     /* it acts when so many match within a second; 0: no such condition */
 	bool is_once;      /* it acts once */
-	uint64_t every_ns; /* it acts at most once in this time; 0: no limit */
+	uint64_t every_ns; /* it acts at most once in this time; 1 s unless it says so */
 	uint32_t action_count;
 	struct ct_trigger_action action[CT_TRIGGER_ACTIONS];
 };

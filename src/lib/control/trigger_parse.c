@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#define EVERY_NS 1000000000u                     /* when the text says nothing */
 #define NUMBER_END ((ct_trigger_number)1 << 100) /* beyond all numbers */
 
 struct reading {
@@ -379,7 +380,7 @@ static bool field_take(struct reading *reading, struct ct_trigger_test *test)
 
 static bool test_take(struct reading *reading, struct ct_trigger_test *test)
 {
-	enum operator is;
+	enum operator is = EQUAL;
 
 	if (!field_take(reading, test))
 		return false;
@@ -559,6 +560,9 @@ static bool trigger_take(struct reading *reading, struct ct_trigger *out)
 	while (!word_accept(reading, "do"))
 		if (!condition_take(reading, out))
 			return false;
+	/* A trigger that matches every event must not fill the disk. */
+	if (!out->is_once && out->every_ns == 0)
+		out->every_ns = EVERY_NS;
 	return actions_take(reading, out);
 }
 
@@ -570,6 +574,12 @@ enum ctrace_status ct_trigger_parse(const char *text, size_t size, struct ct_tri
 	};
 
 	memset(out, 0, sizeof *out);
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)text[i] < ' ' || text[i] == 0x7F) {
+			(void)refuse(&reading, ct_span_of(text + i, text + i + 1),
+				     "a control character:", NULL, "one line of text");
+			return CTRACE_SYNTAX_ERROR;
+		}
 	if (size > CT_TRIGGER_TEXT) {
 		(void)refuse(&reading, ct_span_of(text + CT_TRIGGER_TEXT, text + size),
 			     "too long, from", NULL, "at most 512 bytes");

@@ -397,3 +397,9 @@ enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 	ct_guard_unlock(&lock);
 	return status;
 }
+
+void ct_dump_forked(void)
+{
+	(void)pthread_mutex_init(&lock, NULL);
+	current = NULL;
+}

@@ -45,4 +45,7 @@ struct ct_dump_result {
 enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 				struct ct_dump_result *out_result) CT_MUST_USE;
 
+/* In a forked child: another thread of the parent may have been making a dump. */
+void ct_dump_forked(void);
+
 #endif

@@ -273,6 +273,11 @@ uint64_t ct_ring_head_position(const struct ct_ring *ring);
 enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_image *classes,
 				struct ct_cursor_place *place, uint64_t limit,
 				struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;
+/* For a reader beside the consumer, which frees nothing and may be late: copies at most `most` bytes
+ * from place->position on, up to `limit`, a head position, and returns their number.  0: they were
+ * overwritten; then place is at the oldest event, its counts corrected. */
+size_t ct_ring_copy_aside(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit,
+			  size_t most, struct ct_buf *out);
 /* Moves place behind the event that ct_ring_peek() found there. */
 static inline void ct_ring_pass(struct ct_cursor_place *place, const struct ct_event *event)
 {

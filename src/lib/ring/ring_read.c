@@ -63,7 +63,12 @@ static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *p
 __attribute__((no_sanitize("thread"))) static void
 copy_racing(unsigned char *to, const unsigned char *from, size_t size)
 {
-	for (size_t i = 0; i < size; i++)
+	typedef uint64_t word __attribute__((aligned(1), may_alias));
+	size_t i = 0;
+
+	for (; i + sizeof(word) <= size; i += sizeof(word))
+		*(word *)(to + i) = *(const volatile word *)(from + i);
+	for (; i < size; i++)
 		to[i] = *(const volatile unsigned char *)(from + i);
 }
 
@@ -110,6 +115,51 @@ static enum ctrace_status peek_racing(const struct ct_ring *ring,
 		status = decode_copy(ring, classes, place, size, scratch, out);
 	}
 	return status;
+}
+
+/* The consumer has freed the position, and the producer may have written there since. */
+static bool move_to_tail(const struct ct_ring *ring, struct ct_cursor_place *place)
+{
+	const struct ct_ring_head *head = ring->head;
+
+	if (__atomic_load_n(&head->window, __ATOMIC_ACQUIRE) - place->position <= ring->capacity)
+		return false;
+	for (int tries = 0; tries < 1000; tries++) {
+		uint64_t tail = __atomic_load_n(&head->tail, __ATOMIC_ACQUIRE);
+		uint64_t count = __atomic_load_n(&head->consumed, __ATOMIC_RELAXED);
+		struct ct_event_state state = ct_ring_tail_state(head);
+
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&head->tail, __ATOMIC_RELAXED) != tail)
+			continue;
+		if (tail - place->position > UINT64_MAX / 2)
+			break; /* not a ring's words */
+		place->overwritten += count > place->count ? count - place->count : 0;
+		place->count = count;
+		place->position = tail;
+		place->state = state;
+		break;
+	}
+	return true;
+}
+
+size_t ct_ring_copy_aside(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit,
+			  size_t most, struct ct_buf *out)
+{
+	uint64_t waits = limit - place->position;
+	size_t size = waits < most ? (size_t)waits : most;
+
+	ct_buf_clear(out);
+	if (waits > ring->capacity || !ct_buf_reserve(out, size))
+		size = 0;
+	else
+		copy_racing((unsigned char *)out->data, ct_ring_at(ring, place->position), size);
+	/* As in decode_copy(); the window is moved before anything is written into it. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (ring->overflow == CT_OVERFLOW_OVERWRITE ? move_to_oldest(ring, place)
+						    : move_to_tail(ring, place))
+		return 0;
+	return size;
 }
 
 /* Can both positions belong to one ring?  If not, a walk between them would not end. */

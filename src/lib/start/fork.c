@@ -9,6 +9,9 @@
  */
 #include "lib/start/start.h"
 
+#include "lib/dump/dump.h"
+#include "lib/trigger/watch.h"
+
 #include <string.h>
 
 static __thread bool prepared;                  /* the handlers below hold the locks */
@@ -32,6 +35,7 @@ static void before_fork(void)
 	if (!has_process)
 		return;
 	consumer_thread_is_paused = ct_consumer_thread_pause();
+	ct_trigger_lock();
 	ct_bin_pack_lock();
 	ct_table_lock();
 	ct_registry_lock(ct_process.registry);
@@ -48,6 +52,7 @@ static void after_fork_in_parent(void)
 		ct_registry_unlock(ct_process.registry);
 		ct_table_unlock();
 		ct_emitter_unlock();
+		ct_trigger_unlock();
 		if (consumer_thread_is_paused)
 			ct_consumer_thread_resume();
 	}
@@ -74,6 +79,8 @@ void ct_fork_reset(bool consumer_thread_was_paused)
 	ct_thread_reset_all(is_in_call);
 	is_in_call = false;
 	ct_consumer_thread_reset(consumer_thread_was_paused);
+	ct_trigger_forked();
+	ct_dump_forked();
 	ct_server_reset();
 	ct_session_reset_loaded();
 	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);

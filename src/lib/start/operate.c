@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "lib/component/writer_link.h"
+#include "lib/trigger/watch.h"
 
 /* ---- DISPLAY TRACE: the matching traces in their present state ----
  *
@@ -295,6 +296,59 @@ static void operate_writer_up(const struct ct_command *command, struct ct_buf *o
 	ct_answer_end(&answer);
 }
 
+/* ---- triggers ---- */
+
+static void operate_trigger(const struct ct_command *command, struct ct_buf *out)
+{
+	struct ct_diagnostic diagnostic = { .line = 0 };
+	struct ct_trigger trigger;
+	enum ctrace_status status =
+		ct_trigger_parse(command->value.at, command->value.size, &trigger, &diagnostic);
+	char text[512];
+
+	if (status != CTRACE_OK) {
+		(void)snprintf(text, sizeof text, CT_DIAGNOSTIC_FORMAT,
+			       CT_DIAGNOSTIC_TEXT(&diagnostic));
+		ct_answer_whole(out, command->verb, status, text);
+		return;
+	}
+	status = ct_apply(ct_target_self(), command);
+	ct_answer_whole(
+		out, command->verb, status,
+		status == CTRACE_OK          ? NULL
+		: status == CTRACE_NOT_FOUND ? "there is no such trigger"
+		: status == CTRACE_NOT_ENOUGH_MEMORY
+			? "there are 16 triggers, and no more can be"
+			: "not a trigger's name; expected 1 to 32 letters, digits, _ and -");
+}
+
+static void add_trigger(struct ct_answer *answer, const struct ct_trigger_state *state,
+			uint64_t missed)
+{
+	struct ct_operate_row row = { .subject = { state->name, strlen(state->name) },
+				      .field = CT_FIELD_COMPONENT };
+	char counts[1024];
+
+	(void)snprintf(counts, sizeof counts, "%s (matched %llu, acted %llu%s%s%s)", state->text,
+		       (unsigned long long)state->matches, (unsigned long long)state->acts,
+		       state->acts != 0 ? ", last: " : "", state->acts != 0 ? state->report : "",
+		       missed != 0 ? "; events were overwritten before it saw them" : "");
+	row.new = counts;
+	ct_operate_add_row(answer, &row);
+}
+
+static void operate_trigger_list(const struct ct_command *command, struct ct_buf *out)
+{
+	struct ct_trigger_state state;
+	struct ct_answer answer;
+	uint64_t missed;
+
+	ct_answer_begin(&answer, out, command->verb);
+	for (uint32_t i = 0; ct_trigger_state_at(i, &state, &missed); i++)
+		add_trigger(&answer, &state, missed);
+	ct_answer_end(&answer);
+}
+
 /* ---- TRACE CT ---- */
 
 /* A trace that this process does not have is no failure where others have it: the status tells it
@@ -346,6 +400,8 @@ static const struct request_row {
 	{ CT_VERB_COMPONENT_PROPERTY, ct_operate_property, NULL },
 	{ CT_VERB_EMITTER_PROPERTY, ct_operate_property, NULL },
 	{ CT_VERB_PROPERTY_GET, ct_operate_property, NULL },
+	{ CT_VERB_TRIGGER, operate_trigger, NULL },
+	{ CT_VERB_TRIGGER_LIST, operate_trigger_list, NULL },
 	{ CT_VERB_FLUSH, operate_flush, NULL },
 	{ CT_VERB_ROTATE, operate_rotate, NULL },
 	{ CT_VERB_RELOAD, operate_reload, NULL },

@@ -11,6 +11,8 @@
  */
 #include "lib/start/start.h"
 
+#include "lib/trigger/watch.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -163,8 +165,10 @@ static struct remarks take_settings(const struct ct_settings *next)
 	__atomic_store_n(&now->flight_buffer, next->flight_buffer, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->keep_ns, next->keep_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->attach, next->attach, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->runs_programs, next->runs_programs, __ATOMIC_RELAXED);
 	ct_registry_lock(ct_process.registry);
 	memcpy(now->run_directory, next->run_directory, sizeof now->run_directory);
+	now->triggers = next->triggers;
 	ct_registry_unlock(ct_process.registry);
 	__atomic_store_n(&ct_process.session.head->flight_at_death,
 			 next->flight_trigger == CT_TRIGGER_SIGNAL, __ATOMIC_RELAXED);
@@ -248,6 +252,19 @@ static enum ctrace_status put_in_force(struct reading *reading, const struct ct_
 	return status;
 }
 
+/* The triggers in the run directory of this process. */
+static void apply_kept(const struct ct_target *target)
+{
+	char path[sizeof ct_process.session.path];
+	char *end;
+
+	memcpy(path, ct_process.session.path, sizeof path);
+	end = strrchr(path, '/');
+	if (end != NULL)
+		*end = '\0';
+	ct_setup_apply_kept(path, target);
+}
+
 static enum ctrace_status apply_text(const struct ct_buf *text, const char *path,
 				     const struct ct_target *target, unsigned *out_diagnostics,
 				     char message[256])
@@ -259,8 +276,10 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 	if (status == CTRACE_OK) {
 		ct_setup_apply_text(text, NULL, &reading.target, &reading.result);
 		ct_setup_override(&reading.settings);
+		apply_kept(&reading.target);
 		status = put_in_force(&reading, target, &remarks);
 		if (status == CTRACE_OK) {
+			ct_trigger_update();
 			print_done(&reading, path, &remarks, message);
 			ct_setup_publish(&ct_process.session, path, &reading.result,
 					 &reading.settings);

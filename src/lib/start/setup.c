@@ -294,3 +294,27 @@ enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file
 	ct_setup_publish(session, path, &result, target->settings);
 	return CTRACE_OK;
 }
+
+/* ---- triggers that operators keep ---- */
+
+#define KEPT_LIMIT 65536u
+
+static void apply_kept(const struct ct_command *command, unsigned line, void *user)
+{
+	(void)line;
+	if (command->verb == CT_VERB_TRIGGER)
+		(void)!ct_apply(user, command);
+}
+
+void ct_setup_apply_kept(const char *run_directory, const struct ct_target *target)
+{
+	const struct ct_config_reader reader = { .command = apply_kept,
+						 .user = (void *)(uintptr_t)target };
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	if (run_directory[0] != '\0' && ct_os_read_trusted(run_directory, CT_SETUP_KEPT, CT_OS_OWN,
+							   KEPT_LIMIT, &text) == CTRACE_OK)
+		ct_config_read(text.data, text.size, NULL, &reader, NULL);
+	ct_buf_fini(&text);
+}

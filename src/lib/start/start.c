@@ -11,11 +11,14 @@
 #include "lib/start/start.h"
 
 #include "lib/component/writer_link.h"
+#include "lib/trigger/watch.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#define TRIGGER_TIMEOUTS 5u /* times ctrace.block.timeout */
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -93,6 +96,7 @@ static struct ct_target target_self = {
 	.release = release_consumer,
 	.user = &ct_process,
 	.changed = report_change,
+	.triggers_changed = ct_trigger_update,
 };
 
 static bool open_first(void)
@@ -166,6 +170,7 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 	ct_shared_sync_update(&process->session.head->sync, 0);
 	ct_consumer_thread_start(process, run_directory);
 	start_control(process);
+	ct_trigger_update();
 	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for
 	 * a signal handler. */
 	if (!ct_server_runs()) {
@@ -202,6 +207,7 @@ static enum ctrace_status attach_new(struct ct_process *process, const struct ct
 		ct_session_close(&process->session, true);
 		return status;
 	}
+	ct_setup_apply_kept(path, &configuring);
 	make_mark();
 	target_self.registry = process->registry;
 	process->target = &target_self;
@@ -346,6 +352,8 @@ static void end_on_stack(void *unused)
 
 	(void)unused;
 	ct_server_stop();
+	/* An event just before the end counts too, and a dump is made whole. */
+	ct_trigger_stop(TRIGGER_TIMEOUTS * block_timeout_ns());
 	/* Threads that still trace go on into their rings; nothing else may. */
 	goes_on = others_trace(process->pool);
 	if (!goes_on) {

@@ -108,6 +108,10 @@ void ct_setup_read_settings(const struct ct_setup_file *file, struct ct_settings
 enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file,
 						const struct ct_target *target,
 						struct ct_session *session) CT_MUST_USE;
+/* Applies the triggers that operators keep in the run directory ("": none) for processes that come.
+ */
+#define CT_SETUP_KEPT "triggers" /* the file */
+void ct_setup_apply_kept(const char *run_directory, const struct ct_target *target);
 /* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` inspects the directory after the process has ended, and
  * removes it. */
 bool ct_setup_leaves_directory(void);

@@ -1,0 +1,455 @@
+/*
+ * watch.c - the thread that follows the rings for triggers.
+ *
+ * It runs only while there is a trigger.  It looks at all rings every LOOK_NS, has a position of
+ * its own in each, and copies what is new there.  Rows are matched and counted under the lock,
+ * which is held for a chunk at most; actions run under no lock.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/trigger/watch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/process/process.h"
+
+#define LOOK_NS 20000000u
+#define CHUNK ((size_t)64 << 10)
+#define CHUNKS_A_LOOK 64u /* of a ring: the others have their turn */
+#define SECOND_NS 1000000000u
+
+struct row {
+	struct ct_trigger trigger;
+	struct ct_trigger_state state;
+	uint64_t counted;   /* matches since it acted last, or in this second */
+	uint64_t second_ns; /* the beginning of that second */
+	uint64_t last_ns;   /* when it acted last, on the monotonic clock */
+	bool has_acted;
+	/* since the thread looked last */
+	bool is_due;
+	struct ct_trigger_fired fired;
+};
+
+/* This reader's position in a ring. */
+struct place {
+	bool is_begun;
+	struct ct_cursor_place at;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	/* under the lock */
+	struct row *rows; /* CT_TRIGGER_LIMIT of them; NULL: never any */
+	uint32_t count;
+	uint64_t missed;
+	uint32_t begun_rings; /* rings that were there when the thread began: their past is not
+				 looked at */
+	bool is_running;
+	pthread_t thread;
+	/* the thread's own */
+	struct place *places;
+	uint32_t place_count;
+	struct ct_buf chunk;
+	/* words that are slept on; atomic */
+	uint32_t wake;
+	uint32_t stopping;
+	uint32_t ended;
+} watch = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void ct_trigger_lock(void)
+{
+	ct_guard_lock(&watch.lock);
+}
+
+void ct_trigger_unlock(void)
+{
+	ct_guard_unlock(&watch.lock);
+}
+
+/* ---- matching ---- */
+
+/* Is the row's condition met by one more match at that time? */
+static bool row_counts(struct row *row, uint64_t now_ns)
+{
+	const struct ct_trigger *trigger = &row->trigger;
+
+	row->state.matches++;
+	row->counted++;
+	if (trigger->rate != 0) {
+		if (row->counted == 1 || now_ns - row->second_ns >= SECOND_NS) {
+			row->second_ns = now_ns;
+			row->counted = 1;
+		}
+		return row->counted >= trigger->rate;
+	}
+	return row->counted >= trigger->count;
+}
+
+static bool row_may_act(const struct row *row, uint64_t now_ns)
+{
+	if (row->is_due || (row->has_acted && row->trigger.is_once))
+		return false;
+	return !row->has_acted || now_ns - row->last_ns >= row->trigger.every_ns;
+}
+
+static void row_match(struct row *row, const struct ct_trigger_event *event, uint64_t now_ns)
+{
+	struct ct_trigger_fired *fired = &row->fired;
+
+	if (!row_counts(row, now_ns) || !row_may_act(row, now_ns))
+		return;
+	row->counted = 0;
+	row->is_due = row->has_acted = true;
+	row->last_ns = now_ns;
+	memcpy(fired->name, row->state.name, sizeof fired->name);
+	fired->action_count = row->trigger.action_count;
+	memcpy(fired->action, row->trigger.action, sizeof fired->action);
+	memcpy(fired->component, event->component, event->component_size);
+	fired->component[event->component_size] = '\0';
+	fired->event_id = event->event_id;
+	fired->level = event->level;
+	fired->tid = event->tid;
+}
+
+/* Under the lock. */
+static void event_match(const struct ct_event *decoded, uint64_t now_ns)
+{
+	struct ctrace_event_item items[CT_CLASS_MAX_ITEMS];
+	struct ct_trigger_event event = { .component = decoded->component,
+					  .component_size = decoded->component_size,
+					  .level = decoded->head.level,
+					  .event_id = decoded->head.event_id,
+					  .tid = decoded->tid };
+	bool has_items = false;
+
+	if (event.component == NULL) {
+		if (decoded->head.component >= ct_registry_count(ct_process.registry))
+			return;
+		event.component = ct_registry_name(ct_process.registry, decoded->head.component);
+		event.component_size = strlen(event.component);
+	}
+	if (event.component_size > CTRACE_MAX_COMPONENT ||
+	    ct_name_is(event.component, event.component_size, CT_WATCH_COMPONENT))
+		return;
+	for (uint32_t i = 0; i < watch.count; i++) {
+		struct row *row = &watch.rows[i];
+
+		if (!ct_trigger_fits_head(&row->trigger, &event))
+			continue;
+		if (!has_items && ct_trigger_has_items(&row->trigger) &&
+		    decoded->item_count <= CT_COUNT(items)) {
+			ct_event_items(decoded, items);
+			event.items = items;
+			event.item_count = decoded->item_count;
+			has_items = true;
+		}
+		if (ct_trigger_fits_items(&row->trigger, &event))
+			row_match(row, &event, now_ns);
+	}
+}
+
+/* ---- following a ring ---- */
+
+/* The thread's first look at a ring.  What was traced before there was a trigger is not looked at.
+ */
+static void place_begin(struct place *place, const struct ct_ring *ring, bool has_past)
+{
+	uint64_t head = ct_ring_head_position(ring);
+
+	place->is_begun = true;
+	place->at = (struct ct_cursor_place){ .position = 0 };
+	if (!has_past)
+		return;
+	place->at.position = head;
+	place->at.state.ticks = ct_clock_ticks();
+	place->at.state.tid = ct_ring_owner(ring);
+}
+
+/* Matches the whole events of the chunk, and moves behind them.  Returns false when there was none.
+ */
+static bool chunk_match(struct place *place, size_t size, uint64_t now_ns)
+{
+	struct ct_class_image classes = ct_session_classes(&ct_process.session);
+	size_t at = 0;
+
+	ct_trigger_lock();
+	while (at < size) {
+		struct ct_event_state state = place->at.state;
+		struct ct_event event;
+
+		if (ct_event_decode(&classes, (const unsigned char *)watch.chunk.data + at,
+				    size - at, &state, &event) != CTRACE_OK)
+			break;
+		if (!event.is_mark)
+			event_match(&event, now_ns);
+		ct_ring_pass(&place->at, &event);
+		at += event.size;
+	}
+	ct_trigger_unlock();
+	return at != 0;
+}
+
+static void ring_look(struct place *place, const struct ct_ring *ring, uint64_t now_ns)
+{
+	uint64_t limit = ct_ring_head_position(ring);
+	size_t most = CHUNK;
+
+	for (uint32_t i = 0; i < CHUNKS_A_LOOK && place->at.position != limit; i++) {
+		uint64_t before = place->at.overwritten;
+		size_t size = ct_ring_copy_aside(ring, &place->at, limit, most, &watch.chunk);
+
+		if (place->at.overwritten != before) {
+			ct_trigger_lock();
+			watch.missed += place->at.overwritten - before;
+			ct_trigger_unlock();
+		}
+		if (size == 0) {
+			limit = ct_ring_head_position(ring);
+		} else if (!chunk_match(place, size, now_ns)) {
+			if (size == limit - place->at.position) {
+				place->at.position = limit; /* damaged */
+				place->at.state.tid = ct_ring_owner(ring);
+				return;
+			}
+			most *= 2; /* the event is longer */
+		}
+	}
+}
+
+static bool places_grow(uint32_t count)
+{
+	struct place *places;
+
+	if (count <= watch.place_count)
+		return true;
+	places = realloc(watch.places, count * sizeof *places);
+	if (places == NULL)
+		return false;
+	memset(places + watch.place_count, 0, (count - watch.place_count) * sizeof *places);
+	watch.places = places;
+	watch.place_count = count;
+	return true;
+}
+
+static void rings_look(void)
+{
+	uint32_t count = ct_ring_pool_count(ct_process.pool);
+	uint64_t now_ns = ct_clock_mono_ns();
+
+	if (!places_grow(count))
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ct_ring *ring = ct_ring_pool_at(ct_process.pool, i);
+
+		if (!watch.places[i].is_begun)
+			place_begin(&watch.places[i], ring, i < watch.begun_rings);
+		ring_look(&watch.places[i], ring, now_ns);
+	}
+}
+
+/* ---- acting ---- */
+
+/* The row may have been removed or replaced meanwhile. */
+static void note_act(const char *name, bool has_failed, const char *report)
+{
+	ct_trigger_lock();
+	for (uint32_t i = 0; i < watch.count; i++) {
+		struct ct_trigger_state *state = &watch.rows[i].state;
+
+		if (strcmp(state->name, name) != 0)
+			continue;
+		state->acts++;
+		state->acted_ns = ct_clock_wall_ns();
+		state->has_failed = has_failed;
+		memcpy(state->report, report, strnlen(report, sizeof state->report - 1) + 1);
+	}
+	ct_trigger_unlock();
+}
+
+static bool due_take(struct ct_trigger_fired *out)
+{
+	bool has = false;
+
+	ct_trigger_lock();
+	for (uint32_t i = 0; !has && i < watch.count; i++) {
+		has = watch.rows[i].is_due;
+		if (has)
+			*out = watch.rows[i].fired;
+		watch.rows[i].is_due &= !has;
+	}
+	ct_trigger_unlock();
+	return has;
+}
+
+static void due_act(void)
+{
+	struct ct_trigger_fired fired;
+	char report[256];
+
+	while (due_take(&fired)) {
+		bool is_good = ct_trigger_act(&fired, report);
+
+		note_act(fired.name, !is_good, report);
+	}
+}
+
+/* ---- the thread ---- */
+
+/* Without a trigger there is nothing to follow. */
+static bool thread_is_idle(void)
+{
+	bool is_idle;
+
+	ct_trigger_lock();
+	is_idle = watch.count == 0 && watch.is_running && !ct_trigger_has_levels();
+	if (is_idle) {
+		watch.is_running = false;
+		(void)pthread_detach(watch.thread);
+	}
+	ct_trigger_unlock();
+	return is_idle;
+}
+
+static void *watch_run(void *unused)
+{
+	bool is_last = false;
+
+	(void)unused;
+	if (watch.places != NULL)
+		memset(watch.places, 0, watch.place_count * sizeof *watch.places);
+	while (!is_last) {
+		uint32_t wake = __atomic_load_n(&watch.wake, __ATOMIC_ACQUIRE);
+
+		is_last = __atomic_load_n(&watch.stopping, __ATOMIC_ACQUIRE) != 0;
+		rings_look();
+		due_act();
+		ct_trigger_set_back(is_last);
+		if (!is_last && thread_is_idle())
+			return NULL;
+		if (!is_last)
+			ct_os_wait(&watch.wake, wake, LOOK_NS);
+	}
+	__atomic_store_n(&watch.ended, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&watch.ended);
+	return NULL;
+}
+
+/* Under the lock. */
+static void thread_start(void)
+{
+	if (watch.is_running || watch.count == 0 || ct_process.pool == NULL)
+		return;
+	watch.begun_rings = ct_ring_pool_count(ct_process.pool);
+	watch.stopping = watch.ended = 0;
+	watch.is_running =
+		ct_os_thread_start(watch_run, NULL, "ctrace-trigger", &watch.thread) == CTRACE_OK;
+}
+
+void ct_trigger_stop(uint64_t timeout_ns)
+{
+	bool is_running;
+
+	ct_trigger_lock();
+	is_running = watch.is_running;
+	watch.is_running = false;
+	ct_trigger_unlock();
+	if (!is_running)
+		return;
+	__atomic_store_n(&watch.stopping, 1, __ATOMIC_RELEASE);
+	(void)__atomic_fetch_add(&watch.wake, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&watch.wake);
+	if (ct_os_wait_until(&watch.ended, 1, timeout_ns))
+		(void)pthread_join(watch.thread, NULL);
+	else
+		(void)pthread_detach(watch.thread);
+}
+
+/* ---- rows ---- */
+
+static const struct row *row_find(const struct row *rows, uint32_t count, const char *name,
+				  const char *text)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (strcmp(rows[i].state.name, name) == 0 && strcmp(rows[i].state.text, text) == 0)
+			return &rows[i];
+	return NULL;
+}
+
+static uint32_t rows_fill(struct row *rows, const struct ct_trigger_list *list)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < list->count; i++) {
+		const char *name = list->entry[i].name, *text = list->entry[i].text;
+		const struct row *old = row_find(watch.rows, watch.count, name, text);
+		struct row *row = &rows[count];
+
+		if (old != NULL) {
+			*row = *old;
+		} else {
+			memset(row, 0, sizeof *row);
+			memcpy(row->state.name, name, sizeof list->entry[i].name);
+			memcpy(row->state.text, text, sizeof list->entry[i].text);
+			if (ct_trigger_parse(text, strlen(text), &row->trigger, NULL) != CTRACE_OK)
+				continue;
+		}
+		count++;
+	}
+	return count;
+}
+
+void ct_trigger_update(void)
+{
+	struct ct_trigger_list *list = malloc(sizeof *list);
+	struct row *rows = calloc(CT_TRIGGER_LIMIT, sizeof *rows);
+	struct row *old = rows;
+
+	if (list != NULL && rows != NULL) {
+		ct_trigger_lock();
+		ct_registry_lock(ct_process.registry);
+		*list = ct_process.settings.triggers;
+		ct_registry_unlock(ct_process.registry);
+		if (list->count != 0 || watch.rows != NULL) {
+			watch.count = rows_fill(rows, list);
+			old = watch.rows;
+			watch.rows = rows;
+			thread_start();
+		}
+		ct_trigger_unlock();
+	}
+	free(old);
+	free(list);
+}
+
+void ct_trigger_forked(void)
+{
+	(void)pthread_mutex_init(&watch.lock, NULL);
+	watch.is_running = false;
+	watch.missed = 0;
+	watch.places = NULL; /* the thread may have been changing them: they stay in its memory */
+	watch.place_count = 0;
+	ct_buf_init(&watch.chunk);
+	for (uint32_t i = 0; i < watch.count; i++) {
+		struct row *row = &watch.rows[i];
+
+		row->state.matches = row->state.acts = row->state.acted_ns = 0;
+		row->counted = 0;
+		row->has_acted = row->is_due = false;
+	}
+	ct_trigger_forget_levels();
+}
+
+bool ct_trigger_state_at(uint32_t index, struct ct_trigger_state *out, uint64_t *out_missed)
+{
+	bool is_there;
+
+	ct_trigger_lock();
+	is_there = index < watch.count;
+	if (is_there)
+		*out = watch.rows[index].state;
+	*out_missed = watch.missed;
+	ct_trigger_unlock();
+	return is_there;
+}

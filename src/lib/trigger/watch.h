@@ -1,0 +1,67 @@
+/*
+ * lib/trigger/watch.h - follows the rings of this process for the events that triggers wait for,
+ * and does what they say.
+ *
+ *     watch.c      the rows, and the thread that follows the rings
+ *     watch_act.c  dump, stop, level, start, wto
+ *     watch_run.c  starts a program
+ *
+ * The traced threads do nothing for it.  The thread reads beside the consumer: it frees nothing,
+ * and what is overwritten before it comes is counted as missed.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_TRIGGER_WATCH_H
+#define CT_TRIGGER_WATCH_H
+
+#include "lib/control/control.h"
+#include "lib/control/trigger.h"
+
+/* ---- watch.c */
+#define CT_WATCH_COMPONENT \
+	"ctrace.trigger" /* of the events about triggers; no trigger matches them */
+/* Takes the triggers of the settings; starts the thread when there is one.  A trigger whose text is
+ * the same keeps its counts.  Under no lock; the process is attached, or about to be. */
+void ct_trigger_update(void);
+/* Looks at the rings once more, does what is to be done, and ends the thread.  Waits for at most
+ * that long. */
+void ct_trigger_stop(uint64_t timeout_ns);
+/* around fork */
+void ct_trigger_lock(void);
+void ct_trigger_unlock(void);
+/* In a forked child, which has no such thread: the triggers stay, and begin to count anew. */
+void ct_trigger_forked(void);
+/* The state of a trigger, for operators. */
+struct ct_trigger_state {
+	char name[CT_TRIGGER_NAME + 1];
+	char text[CT_TRIGGER_TEXT + 1];
+	uint64_t matches;  /* events that matched */
+	uint64_t acts;     /* how often it acted */
+	uint64_t acted_ns; /* the last time, since 1970; 0: never */
+	char report[256];  /* the result then */
+	bool has_failed;   /* of the last time */
+};
+/* False past the last.  *out_missed: events of all rings that nobody could look at. */
+bool ct_trigger_state_at(uint32_t index, struct ct_trigger_state *out, uint64_t *out_missed);
+
+/* ---- watch_act.c: on the thread, under no lock */
+struct ct_trigger_fired {
+	char name[CT_TRIGGER_NAME + 1];
+	uint32_t action_count;
+	struct ct_trigger_action action[CT_TRIGGER_ACTIONS];
+	char component[CTRACE_MAX_COMPONENT + 1]; /* of the event */
+	uint32_t event_id, level, tid;
+};
+/* Does it all, in order.  Returns false when something failed; report: what was done, one line. */
+bool ct_trigger_act(const struct ct_trigger_fired *fired, char report[256]);
+/* Sets back the levels whose time is over; is_end: all. */
+void ct_trigger_set_back(bool is_end);
+bool ct_trigger_has_levels(void);    /* is there one to set back? */
+void ct_trigger_forget_levels(void); /* in a forked child, which has its parent's levels */
+
+/* ---- watch_run.c */
+/* Runs a program that belongs to nobody, with these words; it gets no descriptor and no signal mask
+ * of this process.  Returns 0, or an errno. */
+int ct_trigger_run(const char *path, char *const words[]);
+
+#endif

@@ -1,0 +1,356 @@
+/*
+ * cmd_trigger.c - ctrace trigger add|list|remove: triggers in running processes, and in those that
+ * come.
+ *
+ * add and remove send the key ctrace.trigger.NAME to each process.  When no process is named, they
+ * also keep it in the run directory, where processes read it when they attach.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "tools/cmd.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "lib/control/trigger.h"
+#include "lib/start/start.h"
+#include "operator/change.h"
+
+#define KEY "ctrace.trigger."
+#define FILE_LIMIT 65536u
+
+enum trigger_verb { VERB_NONE, VERB_ADD, VERB_LIST, VERB_REMOVE };
+
+struct trigger_arguments {
+	struct change *change;
+	enum trigger_verb verb;
+	const char *name;
+	const char *when, *count, *rate, *every, *act;
+	bool is_once;
+	struct ct_buf text; /* "when ... do ..." or "off" */
+};
+
+enum { OPTION_WHEN = 256, OPTION_COUNT, OPTION_RATE, OPTION_ONCE, OPTION_EVERY, OPTION_DO };
+
+static void verb_take(struct trigger_arguments *arguments, const char *word,
+		      struct argp_state *state)
+{
+	static const char *const words[] = { "add", "list", "remove" };
+	const char *meant;
+
+	for (size_t i = 0; i < CT_COUNT(words); i++)
+		if (strcmp(word, words[i]) == 0)
+			arguments->verb = (enum trigger_verb)(i + 1);
+	if (arguments->verb != VERB_NONE)
+		return;
+	meant = ct_suggest((struct ct_span){ word, strlen(word) }, words, CT_COUNT(words));
+	if (meant != NULL)
+		argp_error(state, "unknown word \"%s\"; did you mean %s?", word, meant);
+	else
+		argp_error(state, "unknown word \"%s\"; expected add, list or remove", word);
+}
+
+static void name_take(struct trigger_arguments *arguments, const char *word,
+		      struct argp_state *state)
+{
+	if (!ct_trigger_name_is_good(word, strlen(word)))
+		argp_error(
+			state,
+			"\"%s\" is no name of a trigger; expected 1 to 32 letters, digits, _ and -",
+			word);
+	arguments->name = word;
+}
+
+static void arguments_check(const struct trigger_arguments *arguments, struct argp_state *state)
+{
+	bool has_options = arguments->when != NULL || arguments->act != NULL ||
+			   arguments->count != NULL || arguments->rate != NULL ||
+			   arguments->every != NULL || arguments->is_once;
+
+	if (arguments->verb == VERB_NONE)
+		argp_error(state, "what about triggers? expected add, list or remove");
+	else if (arguments->verb != VERB_LIST && arguments->name == NULL)
+		argp_error(state, "which trigger? expected its name");
+	else if (arguments->verb == VERB_ADD && (arguments->when == NULL || arguments->act == NULL))
+		argp_error(state, "expected --when='FILTER' and --do=ACTION");
+	else if (arguments->verb != VERB_ADD && has_options)
+		argp_error(state, "--when, --do and what belongs to them are for add");
+	else if (arguments->verb == VERB_LIST && arguments->name != NULL)
+		argp_error(state, "unexpected argument \"%s\"; list shows all of them",
+			   arguments->name);
+}
+
+static error_t parse_argument(int key, char *argument, struct argp_state *state)
+{
+	struct trigger_arguments *arguments = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &arguments->change->target;
+		return 0;
+	case OPTION_WHEN:
+		arguments->when = argument;
+		return 0;
+	case OPTION_COUNT:
+		arguments->count = argument;
+		return 0;
+	case OPTION_RATE:
+		arguments->rate = argument;
+		return 0;
+	case OPTION_ONCE:
+		arguments->is_once = true;
+		return 0;
+	case OPTION_EVERY:
+		arguments->every = argument;
+		return 0;
+	case OPTION_DO:
+		arguments->act = argument;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (state->arg_num == 0)
+			verb_take(arguments, argument, state);
+		else if (state->arg_num == 1)
+			name_take(arguments, argument, state);
+		else
+			argp_error(state, "unexpected argument \"%s\"; one trigger at a time",
+				   argument);
+		return 0;
+	case ARGP_KEY_END:
+		arguments_check(arguments, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- the text ---- */
+
+static void clause_add(struct ct_buf *text, const char *word, const char *value)
+{
+	if (value == NULL)
+		return;
+	ct_buf_add_text(text, text->size != 0 ? " " : "");
+	ct_buf_add_text(text, word);
+	ct_buf_add_char(text, ' ');
+	ct_buf_add_text(text, value);
+}
+
+/* Makes the text, and reports what is wrong with it. */
+static bool text_make(struct trigger_arguments *arguments)
+{
+	struct ct_diagnostic diagnostic;
+	struct ct_trigger trigger;
+	struct ct_buf *text = &arguments->text;
+
+	if (arguments->verb == VERB_REMOVE) {
+		ct_buf_add_text(text, "off");
+		return true;
+	}
+	clause_add(text, "when", arguments->when);
+	clause_add(text, "count", arguments->count);
+	clause_add(text, "rate", arguments->rate);
+	if (arguments->is_once)
+		ct_buf_add_text(text, " once");
+	clause_add(text, "every", arguments->every);
+	clause_add(text, "do", arguments->act);
+	if (text->failed ||
+	    ct_trigger_parse(text->data, text->size, &trigger, &diagnostic) == CTRACE_OK)
+		return !text->failed;
+	fprintf(stderr, "%s: ", arguments->change->target.verb);
+	ct_tool_print(stderr, text->data, text->size);
+	fprintf(stderr, "\n%s: column %u: " CT_DIAGNOSTIC_FORMAT "\n",
+		arguments->change->target.verb, diagnostic.column, CT_DIAGNOSTIC_TEXT(&diagnostic));
+	return false;
+}
+
+/* ---- the run directory ---- */
+
+/* The other lines of the file, and whether one was this trigger's. */
+static bool kept_copy(const struct trigger_arguments *arguments, const struct ct_buf *old,
+		      struct ct_buf *out)
+{
+	const char *at = old->data, *end = at + old->size;
+	bool was_there = false;
+
+	while (at < end) {
+		const char *line = at;
+		const char *stop = memchr(at, '\n', (size_t)(end - at));
+		struct ct_command command;
+		bool is_it;
+
+		stop = stop != NULL ? stop : end;
+		at = stop < end ? stop + 1 : end;
+		is_it = ct_config_parse_line(line, (size_t)(stop - line), &command, NULL) ==
+				CTRACE_OK &&
+			command.verb == CT_VERB_TRIGGER &&
+			ct_name_is(command.component.at, command.component.size, arguments->name);
+		was_there |= is_it;
+		if (is_it || stop == line)
+			continue;
+		ct_buf_add(out, line, (size_t)(stop - line));
+		ct_buf_add_char(out, '\n');
+	}
+	return was_there;
+}
+
+static bool kept_write(int directory, const struct ct_buf *text)
+{
+	static const char fresh[] = CT_SETUP_KEPT ".new";
+	int fd;
+	bool is_good;
+
+	(void)unlinkat(directory, fresh, 0);
+	fd = openat(directory, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	is_good = fd >= 0 && ct_os_write_at(fd, text->data, text->size, 0) == CTRACE_OK &&
+		  fsync(fd) == 0;
+	ct_os_close(&fd);
+	return is_good && renameat(directory, fresh, directory, CT_SETUP_KEPT) == 0;
+}
+
+/* Under a lock of the directory: of two commands at a time none loses the other's line. */
+static bool kept_change(const struct trigger_arguments *arguments, int directory, const char *path,
+			bool *out_was_there)
+{
+	struct ct_buf old, text;
+	bool is_good;
+
+	ct_buf_init(&old);
+	ct_buf_init(&text);
+	if (ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, FILE_LIMIT, &old) != CTRACE_OK)
+		ct_buf_clear(&old);
+	*out_was_there = kept_copy(arguments, &old, &text);
+	if (arguments->verb == VERB_ADD) {
+		ct_buf_add_text(&text, KEY);
+		ct_buf_add_text(&text, arguments->name);
+		ct_buf_add_text(&text, " = ");
+		ct_buf_add(&text, arguments->text.data, arguments->text.size);
+		ct_buf_add_char(&text, '\n');
+	}
+	is_good = !text.failed && ((arguments->verb == VERB_REMOVE && !*out_was_there) ||
+				   kept_write(directory, &text));
+	ct_buf_fini(&old);
+	ct_buf_fini(&text);
+	return is_good;
+}
+
+static bool kept_keep(const struct trigger_arguments *arguments, bool *out_was_there)
+{
+	char path[PATH_MAX];
+	int directory = -1;
+	bool is_good = false;
+
+	*out_was_there = false;
+	if (ct_directory_of_user(path) == CTRACE_OK)
+		directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (directory >= 0 && flock(directory, LOCK_EX) == 0)
+		is_good = kept_change(arguments, directory, path, out_was_there);
+	if (!is_good)
+		fprintf(stderr, "%s: cannot keep the trigger in the run directory: %s\n",
+			arguments->change->target.verb, strerror(errno));
+	ct_os_close(&directory);
+	return is_good;
+}
+
+/* Prints the triggers that are kept. */
+static void kept_list(void)
+{
+	struct ct_buf text;
+	char path[PATH_MAX];
+
+	ct_buf_init(&text);
+	if (ct_directory_of_user(path) == CTRACE_OK &&
+	    ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, FILE_LIMIT, &text) == CTRACE_OK)
+		for (const char *at = text.data, *end = at + text.size; at < end;) {
+			const char *stop = memchr(at, '\n', (size_t)(end - at));
+
+			stop = stop != NULL ? stop : end;
+			fputs("kept  ", stdout);
+			ct_tool_print(stdout, at, (size_t)(stop - at));
+			putchar('\n');
+			at = stop + 1;
+		}
+	ct_buf_fini(&text);
+}
+
+/* ---- running processes ---- */
+
+static bool nobody_runs(const struct change *change)
+{
+	struct ct_peers peers = { .count = 0 };
+	bool is = ct_peers_find(&change->target.filter, &peers) == CTRACE_OK && peers.count == 0;
+
+	ct_peers_fini(&peers);
+	return is;
+}
+
+static int trigger_ask(struct trigger_arguments *arguments)
+{
+	struct change *change = arguments->change;
+	struct ct_command command = {
+		.verb = arguments->verb == VERB_LIST ? CT_VERB_TRIGGER_LIST : CT_VERB_TRIGGER,
+	};
+	bool is_for_all = ct_target_is_all(&change->target);
+	bool was_kept = false;
+
+	if (arguments->verb != VERB_LIST) {
+		if (!text_make(arguments) || (is_for_all && !kept_keep(arguments, &was_kept)))
+			return CMD_NOTHING;
+		command.component = (struct ct_span){ arguments->name, strlen(arguments->name) };
+		command.value = (struct ct_span){ arguments->text.data, arguments->text.size };
+		change->done = arguments->verb == VERB_ADD ? "the trigger is set"
+							   : "the trigger is removed";
+	} else if (is_for_all && !change->target.is_json) {
+		kept_list();
+	}
+	change->is_question = arguments->verb == VERB_LIST;
+	ct_command_encode(&change->ask.request, &command);
+	if (is_for_all && (arguments->verb == VERB_ADD || was_kept) && nobody_runs(change)) {
+		fprintf(stderr, "%s: no traced process is running; %s for those that come\n",
+			change->target.verb,
+			arguments->verb == VERB_ADD ? "the trigger is kept" : "it is not kept");
+		return CMD_DONE;
+	}
+	return ct_change_run(change);
+}
+
+int cmd_trigger(int argc, char **argv)
+{
+	static const struct argp_option rows[] = {
+		{ "when", OPTION_WHEN, "FILTER", 0, "Which events: a filter, see ctrace-trigger(1)",
+		  0 },
+		{ "count", OPTION_COUNT, "N", 0, "Act at the N-th such event", 0 },
+		{ "rate", OPTION_RATE, "N/s", 0, "Act when there are N of them in a second", 0 },
+		{ "once", OPTION_ONCE, NULL, 0, "Act once", 0 },
+		{ "every", OPTION_EVERY, "TIME", 0, "Act at most once in this time; 1s by default",
+		  0 },
+		{ "do", OPTION_DO, "ACTION", 0,
+		  "dump, stop, wto, level:LEVEL:TIME, start:COMPONENT or run:PROGRAM, or several with commas",
+		  0 },
+		{ 0 },
+	};
+	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp argp = {
+		.options = rows,
+		.parser = parse_argument,
+		.args_doc = "add NAME\nlist\nremove NAME",
+		.doc = "Let processes act by themselves when an event matches."
+		       "\vWithout --pid, --job or --asid a trigger is also kept in the run directory, for processes that come.",
+		.children = children,
+	};
+	struct change change;
+	struct trigger_arguments arguments = { .change = &change };
+	int exit_status = CMD_USAGE;
+
+	ct_change_init(&change);
+	ct_buf_init(&arguments.text);
+	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0)
+		exit_status = trigger_ask(&arguments);
+	ct_buf_fini(&arguments.text);
+	ct_change_fini(&change);
+	return exit_status;
+}
