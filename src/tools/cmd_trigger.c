@@ -312,7 +312,8 @@ static int trigger_ask(struct trigger_arguments *arguments)
 	if (is_for_all && (arguments->verb == VERB_ADD || was_kept) && nobody_runs(change)) {
 		fprintf(stderr, "%s: no traced process is running; %s for those that come\n",
 			change->target.verb,
-			arguments->verb == VERB_ADD ? "the trigger is kept" : "it is not kept");
+			arguments->verb == VERB_ADD ? "the trigger is kept"
+						    : "the trigger is no longer kept");
 		return CMD_DONE;
 	}
 	return ct_change_run(change);

@@ -12,6 +12,7 @@
  *     pid                           says it
  *     say TEXT, err TEXT            writes a line to descriptor 1 or 2
  *     open FILE                     opens (and creates) a file and says the descriptor
+ *     fork                          a child does the rest, and the parent waits for it
  *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, kill
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -27,6 +28,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char **next;
@@ -174,6 +176,18 @@ static void step_define(void)
 	require(ctrace_component_delete(&unasked, NULL) == CTRACE_RC_OK, "delete");
 }
 
+static void step_fork(void)
+{
+	pid_t child = fork();
+
+	require(child >= 0, "fork");
+	if (child == 0)
+		return;
+	require(waitpid(child, NULL, 0) == child, "wait");
+	while (*next != NULL)
+		next++;
+}
+
 static void step(const char *verb)
 {
 	if (strcmp(verb, "trace") == 0 || strcmp(verb, "thread") == 0)
@@ -213,6 +227,8 @@ static void step(const char *verb)
 	else if (strcmp(verb, "pause") == 0)
 		while (getchar() != '\n' && !feof(stdin))
 			;
+	else if (strcmp(verb, "fork") == 0)
+		step_fork();
 	else if (strcmp(verb, "kill") == 0)
 		(void)kill(getpid(), SIGKILL);
 	else

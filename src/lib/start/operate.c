@@ -327,14 +327,20 @@ static void add_trigger(struct ct_answer *answer, const struct ct_trigger_state 
 {
 	struct ct_operate_row row = { .subject = { state->name, strlen(state->name) },
 				      .field = CT_FIELD_COMPONENT };
-	char counts[1024];
+	struct ct_buf counts;
 
-	(void)snprintf(counts, sizeof counts, "%s (matched %llu, acted %llu%s%s%s)", state->text,
-		       (unsigned long long)state->matches, (unsigned long long)state->acts,
-		       state->acts != 0 ? ", last: " : "", state->acts != 0 ? state->report : "",
-		       missed != 0 ? "; events were overwritten before it saw them" : "");
-	row.new = counts;
+	ct_buf_init(&counts);
+	ct_buf_add_format(&counts, "%s (matched %llu", state->text,
+			  (unsigned long long)state->matches);
+	if (missed != 0)
+		ct_buf_add_format(&counts, ", missed %llu", (unsigned long long)missed);
+	ct_buf_add_format(&counts, ", acted %llu", (unsigned long long)state->acts);
+	if (state->acts != 0)
+		ct_buf_add_format(&counts, ", last: %s", state->report);
+	ct_buf_add_char(&counts, ')');
+	row.new = ct_buf_text(&counts);
 	ct_operate_add_row(answer, &row);
+	ct_buf_fini(&counts);
 }
 
 static void operate_trigger_list(const struct ct_command *command, struct ct_buf *out)

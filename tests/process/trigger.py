@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Triggers with real programs: what they wait for, what they do, how often; from the configuration, by command, kept for those that come.
+
+The subject is tests/steps, which does what its arguments say and waits for a line at each `pause`.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+from tap import Tap  # pylint: disable=wrong-import-position
+
+BUILD = os.environ['CTRACE_BUILD']
+TOOL = os.path.join(BUILD, 'ctrace')
+STEPS = os.path.join(BUILD, 'tests', 'steps')
+PATIENCE = 60  # seconds, only to stop what hangs
+DEBUG, INFO, ERROR = '0', '1', '3'
+tap = Tap(is_live=True)
+
+
+class Room:
+    def __init__(self, *lines):
+        self.path = tempfile.mkdtemp(prefix='trigger-', dir=os.getcwd())
+        os.mkdir(self.at('run'), 0o700)
+        with open(self.at('app.cfg'), 'w', encoding='utf-8') as file:
+            file.write('mftrace.dest = storage\nmftrace.level = debug\n' + ''.join(line + '\n' for line in lines))
+        self.environment = dict(os.environ, CTRACE_RUN_DIR=self.at('run'), MFTRACE_CONFIG=self.at('app.cfg'))
+        self.processes = []
+
+    def at(self, *names):
+        return os.path.join(self.path, *names)
+
+    def start(self, *steps):
+        process = subprocess.Popen([STEPS, *steps], env=self.environment, cwd=self.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   text=True)
+        self.processes.append(process)
+        return process
+
+    def finish(self, process):
+        """Lets it go on to its end."""
+        process.communicate('\n' * 20, timeout=PATIENCE)
+        return process.returncode
+
+    def go_on(self, process):
+        process.stdin.write('\n')
+        process.stdin.flush()
+
+    def whole(self, *steps):
+        return self.finish(self.start(*steps))
+
+    def tool(self, *arguments):
+        return subprocess.run([TOOL, *arguments], env=self.environment, cwd=self.path, capture_output=True, text=True, timeout=PATIENCE,
+                              check=False)
+
+    def dumps(self):
+        return sorted(os.path.basename(path) for path in glob.glob(self.at('*.dump')))
+
+    def shown(self, dump):
+        return self.tool('show', '--format=$(COMPONENT) $(EVENT)$(DATA)', dump).stdout.splitlines()
+
+    def state(self, name):
+        """(matched, acted, report) of a trigger; None: no process has it."""
+        found = re.search(rf' {name} .*\(matched (\d+)(?:, missed \d+)?, acted (\d+)(.*)\)', self.tool('trigger', 'list').stdout)
+        return (int(found[1]), int(found[2]), found[3]) if found else None
+
+    def until(self, name, wanted):
+        """The state once `wanted` holds for it."""
+        end = time.monotonic() + PATIENCE
+        while not ((state := self.state(name)) and wanted(*state)):
+            assert time.monotonic() < end, (name, state)
+        return state
+
+    def level(self, component='app'):
+        return json.loads(self.tool('level', '--json', component).stdout)
+
+    def close(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        shutil.rmtree(self.path)
+
+
+def dumps_what_came_before():
+    room = Room('ctrace.trigger.TRAP = when component == app && event = 4 && data1 == "boom" do dump')
+    tap.same('the program ends well', room.whole('text', 'app', ERROR, 'no', 'trace', 'app', DEBUG, '10', 'text', 'app', ERROR, 'boom'), 0)
+    dumps = room.dumps()
+    tap.check('one dump, of the trigger', len(dumps) == 1 and '.TRAP.1.dump' in dumps[0], dumps)
+    lines = room.shown(dumps[0]) if dumps else []
+    tap.check('it has the ten entries before, and the one that matched', len(lines) == 12 and lines[-1].startswith('app 4') and
+              all(line.startswith('app 1') for line in lines[1:11]), lines)
+    with open(room.at(dumps[0], '.dump'), encoding='utf-8') as file:
+        tap.check('it says which trigger and which event', re.search(r'(?s)reason: trigger TRAP\n.*event: app 4 ERROR\n', file.read()))
+    room.close()
+
+
+def nothing_matches():
+    room = Room('ctrace.trigger.T = when component ~ "other*" do dump', 'ctrace.trigger.U = when event = 99 do dump',
+                'ctrace.trigger.V = when level >= fatal do dump', 'ctrace.trigger.W = when data1 in (11..20) do dump')
+    room.whole('trace', 'app', DEBUG, '10')
+    tap.same('no dump without a match', room.dumps(), [])
+    room.close()
+
+
+def how_often():
+    room = Room('ctrace.trigger.C = when event = 1 count 7 every 1ms do dump', 'ctrace.trigger.O = when event = 1 once do wto',
+                'ctrace.trigger.R = when event = 4 rate 3/s do wto', 'ctrace.trigger.E = when event = 1 every 1h do wto')
+    program = room.start('trace', 'app', DEBUG, '6', 'pause', 'trace', 'app', DEBUG, '1', 'pause', 'trace', 'app', DEBUG, '6',
+                         'text', 'app', INFO, 'a', 'text', 'app', INFO, 'b', 'pause', 'text', 'app', INFO, 'c', 'text', 'app', INFO, 'd',
+                         'text', 'app', INFO, 'e', 'pause')
+    tap.same('six are not the seventh', room.until('C', lambda matched, *_: matched == 6)[:2], (6, 0))
+    room.go_on(program)
+    tap.same('the seventh acts', room.until('C', lambda matched, acted, _: acted == 1)[:2], (7, 1))
+    room.go_on(program)
+    tap.same('six more do not', room.until('C', lambda matched, *_: matched == 13)[:2], (13, 1))
+    tap.same('once', room.state('O')[:2], (13, 1))
+    tap.same('once an hour', room.state('E')[:2], (13, 1))
+    tap.same('two in a second are no rate of three', room.until('R', lambda matched, *_: matched == 2)[:2], (2, 0))
+    room.go_on(program)
+    tap.same('three are', room.until('R', lambda matched, acted, _: acted == 1)[:2], (5, 1))
+    room.finish(program)
+    tap.same('and one dump', len(room.dumps()), 1)
+    room.close()
+
+
+def levels():
+    room = Room('ctrace.trigger.L = when event = 4 once do level:error:1s', 'ctrace.trigger.S = when event = 2 do stop',
+                'mftrace.level.app = info')
+    program = room.start('trace', 'app', INFO, '1', 'pause', 'text', 'app', INFO, 'x', 'pause', 'emit', 'app', INFO, 'pause')
+
+    def until_level(name):
+        end = time.monotonic() + PATIENCE
+        while name not in room.tool('level', 'app').stdout.lower():
+            assert time.monotonic() < end, name
+
+    room.until('L', lambda *_: True)
+    room.go_on(program)
+    room.until('L', lambda matched, acted, _: acted == 1)
+    until_level('info')
+    tap.check('the level is set back after its time', True)
+    room.go_on(program)
+    room.until('S', lambda matched, acted, _: acted == 1)
+    tap.check('stop: the component has no level', 'none' in room.tool('level', 'app').stdout.lower(), room.tool('level', 'app').stdout)
+    room.finish(program)
+    room.close()
+
+
+def commands():
+    room = Room()
+    program = room.start('trace', 'app', DEBUG, '3', 'pause', 'trace', 'app', DEBUG, '2', 'pause')
+    while 'app' not in room.tool('list').stdout:
+        pass
+    tap.same('add', room.tool('trigger', 'add', 'T1', '--when', 'event = 1', '--do', 'wto').returncode, 0)
+    tap.same('what was traced before does not match', room.state('T1')[:2], (0, 0))
+    room.go_on(program)
+    tap.same('what comes does', room.until('T1', lambda matched, acted, _: acted == 1)[0], 2)
+    with open(room.at('run', 'triggers'), encoding='utf-8') as file:
+        tap.same('it is kept', file.read(), 'ctrace.trigger.T1 = when event = 1 do wto\n')
+    other = room.start('trace', 'app', DEBUG, '5', 'pause')
+    end = time.monotonic() + PATIENCE
+    while 'matched 5' not in room.tool('trigger', 'list').stdout:
+        assert time.monotonic() < end
+    tap.check('a process that comes has it', True)
+    tap.same('remove', room.tool('trigger', 'remove', 'T1').returncode, 0)
+    tap.same('nobody has it', room.state('T1'), None)
+    with open(room.at('run', 'triggers'), encoding='utf-8') as file:
+        tap.same('it is not kept', file.read(), '')
+    again = room.tool('trigger', 'remove', 'T1')
+    tap.check('remove what is not there', again.returncode != 0 and 'no such trigger' in again.stderr, again)
+    room.tool('trigger', 'add', 'T2', f'--pid={program.pid}', '--when', 'event = 1', '--do', 'wto')
+    with open(room.at('run', 'triggers'), encoding='utf-8') as file:
+        tap.same('for one process: not kept', file.read(), '')
+    for number in range(16):
+        last = room.tool('trigger', 'add', f'N{number}', f'--pid={program.pid}', '--when', 'event = 1', '--do', 'wto')
+    tap.check('no more than 16', last.returncode != 0 and '16 triggers' in last.stderr, last)
+    room.finish(program)
+    room.finish(other)
+    room.close()
+
+
+def hostile():
+    room = Room()
+    program = room.start('trace', 'app', DEBUG, '1', 'pause')
+    while 'app' not in room.tool('list').stdout:
+        pass
+    for name, when, act in (('A', 'event = 1\nctrace.run.programs = on', 'wto'), ('A', 'data1 == "a\nb"', 'wto'), ('A', 'x' * 600, 'wto'),
+                            ('A', 'event = 1', 'run:relative'), ('A', 'event = 1', 'dump dump'), ('A', 'event = 1 || level = info', 'dump'),
+                            ('A', '', 'dump'), ('A', 'event = 1', ''), ('../x', 'event = 1', 'wto'), ('A', 'duration > 2ms', 'dump')):
+        done = room.tool('trigger', 'add', name, '--when', when, '--do', act)
+        tap.check(f'refused: {name} {when[:30]!r} {act!r}', done.returncode != 0 and done.stderr and '\nctrace.run' not in done.stderr, done)
+    tap.check('and nothing is kept', not os.path.exists(room.at('run', 'triggers')))
+    with open(room.at('run', 'triggers'), 'w', encoding='utf-8') as file:
+        file.write('mftrace.level.app = none\nctrace.run.programs = on\nctrace.trigger.K = when event = 1 do run:/bin/true\n')
+    os.chmod(room.at('run', 'triggers'), 0o600)
+    other = room.start('trace', 'app', DEBUG, '1', 'pause')
+    state = room.until('K', lambda matched, acted, _: acted == 1)
+    tap.check('a kept file sets triggers only, and no program runs', 'ctrace.run.programs' in state[2], state)
+    room.finish(other)
+    os.chmod(room.at('run', 'triggers'), 0o622)
+    third = room.start('trace', 'app', DEBUG, '1', 'pause')
+    room.tool('list')
+    tap.same('a file that others may write to is not read', room.state('K'), None)
+    room.finish(third)
+    room.finish(program)
+    room.close()
+
+
+def programs():
+    room = Room('ctrace.run.programs = on')
+    with open(room.at('act'), 'w', encoding='utf-8') as file:
+        file.write(f'#!/bin/sh\necho "$@" > {room.at("ran.new")}\nmv {room.at("ran.new")} {room.at("ran")}\n')
+    os.chmod(room.at('act'), 0o700)
+    with open(room.at('app.cfg'), 'a', encoding='utf-8') as file:
+        file.write(f'ctrace.trigger.P = when event = 4 do run:{room.at("act")}\n')
+    program = room.start('text', 'app', INFO, 'x', 'pause')
+    room.until('P', lambda matched, acted, _: acted == 1)
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists(room.at('ran')):
+        assert time.monotonic() < end
+    with open(room.at('ran'), encoding='utf-8') as file:
+        tap.same('the program gets name, pid, component and event', file.read(), f'P {program.pid} app 4\n')
+    children = subprocess.run(['ps', '--ppid', str(program.pid), '-o', 'stat='], capture_output=True, text=True, check=False).stdout
+    tap.same('no child, and no zombie', children, '')
+    room.finish(program)
+    room.close()
+
+
+def forks():
+    room = Room('ctrace.trigger.F = when event = 4 do dump')
+    program = room.start('trace', 'app', DEBUG, '2', 'fork', 'text', 'app', INFO, 'child')
+    tap.same('the parent ends well', room.finish(program), 0)
+    tap.check('the child has the trigger, and its dump is its own', len(room.dumps()) == 1 and f'.{program.pid}.' not in room.dumps()[0],
+              room.dumps())
+    room.close()
+
+
+def many():
+    """A reader that is late: what it could not look at is said."""
+    room = Room('ctrace.buffer = 32K', 'ctrace.trigger.M = when event = 1 do wto')
+    program = room.start('trace', 'app', DEBUG, '300000', 'pause')
+    end = time.monotonic() + PATIENCE
+    while True:
+        matched, acted, report = room.until('M', lambda matched, *_: matched > 0)
+        missed = re.search(r'missed (\d+)', room.tool('trigger', 'list').stdout)
+        if matched + int(missed[1] if missed else 0) == 300000:
+            break
+        assert time.monotonic() < end, (matched, missed)
+    tap.check('matched and missed are all that was traced', acted >= 1, report)
+    room.finish(program)
+    room.close()
+
+
+for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, many):
+    part()
+sys.exit(tap.end())
