@@ -74,9 +74,12 @@ static struct ct_span word_take(struct reading *reading)
 }
 
 /* For a diagnostic: what is there, up to a blank. */
-static struct ct_span word_found(const struct reading *reading)
+static struct ct_span word_found(struct reading *reading)
 {
-	const char *end = reading->at;
+	const char *end;
+
+	skip_blanks(reading);
+	end = reading->at;
 
 	while (end < reading->end && !ct_is_blank(*end))
 		end++;

@@ -32,24 +32,16 @@ struct row {
 	struct ct_trigger_fired fired;
 };
 
-/* This reader's position in a ring. */
-struct place {
-	bool is_begun;
-	struct ct_cursor_place at;
-};
-
 static struct {
 	pthread_mutex_t lock;
 	/* under the lock */
 	struct row *rows; /* CT_TRIGGER_LIMIT of them; NULL: never any */
 	uint32_t count;
 	uint64_t missed;
-	uint32_t begun_rings; /* rings that were there when the thread began: their past is not
-				 looked at */
 	bool is_running;
 	pthread_t thread;
 	/* the thread's own */
-	struct place *places;
+	struct ct_cursor_place *places; /* this reader's position in each ring */
 	uint32_t place_count;
 	struct ct_buf chunk;
 	/* words that are slept on; atomic */
@@ -152,31 +144,16 @@ static void event_match(const struct ct_event *decoded, uint64_t now_ns)
 
 /* ---- following a ring ---- */
 
-/* The thread's first look at a ring.  What was traced before there was a trigger is not looked at.
- */
-static void place_begin(struct place *place, const struct ct_ring *ring, bool has_past)
-{
-	uint64_t head = ct_ring_head_position(ring);
-
-	place->is_begun = true;
-	place->at = (struct ct_cursor_place){ .position = 0 };
-	if (!has_past)
-		return;
-	place->at.position = head;
-	place->at.state.ticks = ct_clock_ticks();
-	place->at.state.tid = ct_ring_owner(ring);
-}
-
 /* Matches the whole events of the chunk, and moves behind them.  Returns false when there was none.
  */
-static bool chunk_match(struct place *place, size_t size, uint64_t now_ns)
+static bool chunk_match(struct ct_cursor_place *place, size_t size, uint64_t now_ns)
 {
 	struct ct_class_image classes = ct_session_classes(&ct_process.session);
 	size_t at = 0;
 
 	ct_trigger_lock();
 	while (at < size) {
-		struct ct_event_state state = place->at.state;
+		struct ct_event_state state = place->state;
 		struct ct_event event;
 
 		if (ct_event_decode(&classes, (const unsigned char *)watch.chunk.data + at,
@@ -184,33 +161,33 @@ static bool chunk_match(struct place *place, size_t size, uint64_t now_ns)
 			break;
 		if (!event.is_mark)
 			event_match(&event, now_ns);
-		ct_ring_pass(&place->at, &event);
+		ct_ring_pass(place, &event);
 		at += event.size;
 	}
 	ct_trigger_unlock();
 	return at != 0;
 }
 
-static void ring_look(struct place *place, const struct ct_ring *ring, uint64_t now_ns)
+static void ring_look(struct ct_cursor_place *place, const struct ct_ring *ring, uint64_t now_ns)
 {
 	uint64_t limit = ct_ring_head_position(ring);
 	size_t most = CHUNK;
 
-	for (uint32_t i = 0; i < CHUNKS_A_LOOK && place->at.position != limit; i++) {
-		uint64_t before = place->at.overwritten;
-		size_t size = ct_ring_copy_aside(ring, &place->at, limit, most, &watch.chunk);
+	for (uint32_t i = 0; i < CHUNKS_A_LOOK && place->position != limit; i++) {
+		uint64_t before = place->overwritten;
+		size_t size = ct_ring_copy_aside(ring, place, limit, most, &watch.chunk);
 
-		if (place->at.overwritten != before) {
+		if (place->overwritten != before) {
 			ct_trigger_lock();
-			watch.missed += place->at.overwritten - before;
+			watch.missed += place->overwritten - before;
 			ct_trigger_unlock();
 		}
 		if (size == 0) {
 			limit = ct_ring_head_position(ring);
 		} else if (!chunk_match(place, size, now_ns)) {
-			if (size == limit - place->at.position) {
-				place->at.position = limit; /* damaged */
-				place->at.state.tid = ct_ring_owner(ring);
+			if (size == limit - place->position) {
+				place->position = limit; /* damaged */
+				place->state.tid = ct_ring_owner(ring);
 				return;
 			}
 			most *= 2; /* the event is longer */
@@ -220,7 +197,7 @@ static void ring_look(struct place *place, const struct ct_ring *ring, uint64_t 
 
 static bool places_grow(uint32_t count)
 {
-	struct place *places;
+	struct ct_cursor_place *places;
 
 	if (count <= watch.place_count)
 		return true;
@@ -233,6 +210,26 @@ static bool places_grow(uint32_t count)
 	return true;
 }
 
+/* What was traced before there was a trigger is not looked at.  Under the lock; no thread runs. */
+static void places_begin(void)
+{
+	uint32_t count = ct_ring_pool_count(ct_process.pool);
+
+	free(watch.places);
+	watch.places = NULL;
+	watch.place_count = 0;
+	if (!places_grow(count))
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ct_ring *ring = ct_ring_pool_at(ct_process.pool, i);
+
+		watch.places[i].state = (struct ct_event_state){ .ticks = ct_clock_ticks(),
+								 .tid = ct_ring_owner(ring) };
+		watch.places[i].position = ct_ring_head_position(ring);
+	}
+}
+
+/* A ring that is new is looked at from its beginning. */
 static void rings_look(void)
 {
 	uint32_t count = ct_ring_pool_count(ct_process.pool);
@@ -240,13 +237,8 @@ static void rings_look(void)
 
 	if (!places_grow(count))
 		return;
-	for (uint32_t i = 0; i < count; i++) {
-		const struct ct_ring *ring = ct_ring_pool_at(ct_process.pool, i);
-
-		if (!watch.places[i].is_begun)
-			place_begin(&watch.places[i], ring, i < watch.begun_rings);
-		ring_look(&watch.places[i], ring, now_ns);
-	}
+	for (uint32_t i = 0; i < count; i++)
+		ring_look(&watch.places[i], ct_ring_pool_at(ct_process.pool, i), now_ns);
 }
 
 /* ---- acting ---- */
@@ -317,8 +309,6 @@ static void *watch_run(void *unused)
 	bool is_last = false;
 
 	(void)unused;
-	if (watch.places != NULL)
-		memset(watch.places, 0, watch.place_count * sizeof *watch.places);
 	while (!is_last) {
 		uint32_t wake = __atomic_load_n(&watch.wake, __ATOMIC_ACQUIRE);
 
@@ -341,7 +331,7 @@ static void thread_start(void)
 {
 	if (watch.is_running || watch.count == 0 || ct_process.pool == NULL)
 		return;
-	watch.begun_rings = ct_ring_pool_count(ct_process.pool);
+	places_begin();
 	watch.stopping = watch.ended = 0;
 	watch.is_running =
 		ct_os_thread_start(watch_run, NULL, "ctrace-trigger", &watch.thread) == CTRACE_OK;
