@@ -11,17 +11,14 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include "lib/control/trigger.h"
 #include "lib/start/start.h"
 #include "operator/change.h"
+#include "operator/trigger_keep.h"
 
-#define KEY "ctrace.trigger."
 #define FILE_LIMIT 65536u
 
 enum trigger_verb { VERB_NONE, VERB_ADD, VERB_LIST, VERB_REMOVE };
@@ -30,12 +27,20 @@ struct trigger_arguments {
 	struct change *change;
 	enum trigger_verb verb;
 	const char *name;
-	const char *when, *count, *rate, *every, *act;
+	const char *when, *count, *rate, *every, *limit, *act;
 	bool is_once;
 	struct ct_buf text; /* "when ... do ..." or "off" */
 };
 
-enum { OPTION_WHEN = 256, OPTION_COUNT, OPTION_RATE, OPTION_ONCE, OPTION_EVERY, OPTION_DO };
+enum {
+	OPTION_WHEN = 256,
+	OPTION_COUNT,
+	OPTION_RATE,
+	OPTION_ONCE,
+	OPTION_EVERY,
+	OPTION_LIMIT,
+	OPTION_DO
+};
 
 static void verb_take(struct trigger_arguments *arguments, const char *word,
 		      struct argp_state *state)
@@ -70,7 +75,8 @@ static void arguments_check(const struct trigger_arguments *arguments, struct ar
 {
 	bool has_options = arguments->when != NULL || arguments->act != NULL ||
 			   arguments->count != NULL || arguments->rate != NULL ||
-			   arguments->every != NULL || arguments->is_once;
+			   arguments->every != NULL || arguments->limit != NULL ||
+			   arguments->is_once;
 
 	if (arguments->verb == VERB_NONE)
 		argp_error(state, "what about triggers? expected add, list or remove");
@@ -104,6 +110,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_ONCE:
 		arguments->is_once = true;
+		return 0;
+	case OPTION_LIMIT:
+		arguments->limit = argument;
 		return 0;
 	case OPTION_EVERY:
 		arguments->every = argument;
@@ -156,6 +165,7 @@ static bool text_make(struct trigger_arguments *arguments)
 	clause_add(text, "rate", arguments->rate);
 	if (arguments->is_once)
 		ct_buf_add_text(text, " once");
+	clause_add(text, "limit", arguments->limit);
 	clause_add(text, "every", arguments->every);
 	clause_add(text, "do", arguments->act);
 	if (text->failed ||
@@ -169,92 +179,6 @@ static bool text_make(struct trigger_arguments *arguments)
 }
 
 /* ---- the run directory ---- */
-
-/* The other lines of the file, and whether one was this trigger's. */
-static bool kept_copy(const struct trigger_arguments *arguments, const struct ct_buf *old,
-		      struct ct_buf *out)
-{
-	const char *at = old->data, *end = at + old->size;
-	bool was_there = false;
-
-	while (at < end) {
-		const char *line = at;
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		struct ct_command command;
-		bool is_it;
-
-		stop = stop != NULL ? stop : end;
-		at = stop < end ? stop + 1 : end;
-		is_it = ct_config_parse_line(line, (size_t)(stop - line), &command, NULL) ==
-				CTRACE_OK &&
-			command.verb == CT_VERB_TRIGGER &&
-			ct_name_is(command.component.at, command.component.size, arguments->name);
-		was_there |= is_it;
-		if (is_it || stop == line)
-			continue;
-		ct_buf_add(out, line, (size_t)(stop - line));
-		ct_buf_add_char(out, '\n');
-	}
-	return was_there;
-}
-
-static bool kept_write(int directory, const struct ct_buf *text)
-{
-	static const char fresh[] = CT_SETUP_KEPT ".new";
-	int fd;
-	bool is_good;
-
-	(void)unlinkat(directory, fresh, 0);
-	fd = openat(directory, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	is_good = fd >= 0 && ct_os_write_at(fd, text->data, text->size, 0) == CTRACE_OK &&
-		  fsync(fd) == 0;
-	ct_os_close(&fd);
-	return is_good && renameat(directory, fresh, directory, CT_SETUP_KEPT) == 0;
-}
-
-/* Under a lock of the directory: of two commands at a time none loses the other's line. */
-static bool kept_change(const struct trigger_arguments *arguments, int directory, const char *path,
-			bool *out_was_there)
-{
-	struct ct_buf old, text;
-	bool is_good;
-
-	ct_buf_init(&old);
-	ct_buf_init(&text);
-	if (ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, FILE_LIMIT, &old) != CTRACE_OK)
-		ct_buf_clear(&old);
-	*out_was_there = kept_copy(arguments, &old, &text);
-	if (arguments->verb == VERB_ADD) {
-		ct_buf_add_text(&text, KEY);
-		ct_buf_add_text(&text, arguments->name);
-		ct_buf_add_text(&text, " = ");
-		ct_buf_add(&text, arguments->text.data, arguments->text.size);
-		ct_buf_add_char(&text, '\n');
-	}
-	is_good = !text.failed && ((arguments->verb == VERB_REMOVE && !*out_was_there) ||
-				   kept_write(directory, &text));
-	ct_buf_fini(&old);
-	ct_buf_fini(&text);
-	return is_good;
-}
-
-static bool kept_keep(const struct trigger_arguments *arguments, bool *out_was_there)
-{
-	char path[PATH_MAX];
-	int directory = -1;
-	bool is_good = false;
-
-	*out_was_there = false;
-	if (ct_directory_of_user(path) == CTRACE_OK)
-		directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (directory >= 0 && flock(directory, LOCK_EX) == 0)
-		is_good = kept_change(arguments, directory, path, out_was_there);
-	if (!is_good)
-		fprintf(stderr, "%s: cannot keep the trigger in the run directory: %s\n",
-			arguments->change->target.verb, strerror(errno));
-	ct_os_close(&directory);
-	return is_good;
-}
 
 /* Prints the triggers that are kept. */
 static void kept_list(void)
@@ -279,6 +203,19 @@ static void kept_list(void)
 
 /* ---- running processes ---- */
 
+static bool trigger_keep(const struct trigger_arguments *arguments, bool *out_was_there)
+{
+	const struct ct_span none = { NULL, 0 };
+	const struct ct_span text = { arguments->text.data, arguments->text.size };
+
+	if (ct_trigger_keep(arguments->name, arguments->verb == VERB_ADD ? text : none,
+			    out_was_there))
+		return true;
+	fprintf(stderr, "%s: cannot keep the trigger in the run directory: %s\n",
+		arguments->change->target.verb, strerror(errno));
+	return false;
+}
+
 static bool nobody_runs(const struct change *change)
 {
 	struct ct_peers peers = { .count = 0 };
@@ -298,7 +235,7 @@ static int trigger_ask(struct trigger_arguments *arguments)
 	bool was_kept = false;
 
 	if (arguments->verb != VERB_LIST) {
-		if (!text_make(arguments) || (is_for_all && !kept_keep(arguments, &was_kept)))
+		if (!text_make(arguments) || (is_for_all && !trigger_keep(arguments, &was_kept)))
 			return CMD_NOTHING;
 		command.component = (struct ct_span){ arguments->name, strlen(arguments->name) };
 		command.value = (struct ct_span){ arguments->text.data, arguments->text.size };
@@ -327,6 +264,7 @@ int cmd_trigger(int argc, char **argv)
 		{ "count", OPTION_COUNT, "N", 0, "Act at the N-th such event", 0 },
 		{ "rate", OPTION_RATE, "N/s", 0, "Act when there are N of them in a second", 0 },
 		{ "once", OPTION_ONCE, NULL, 0, "Act once", 0 },
+		{ "limit", OPTION_LIMIT, "N", 0, "Act at most N times", 0 },
 		{ "every", OPTION_EVERY, "TIME", 0, "Act at most once in this time; 1s by default",
 		  0 },
 		{ "do", OPTION_DO, "ACTION", 0,

@@ -67,7 +67,7 @@ struct ct_trigger {
 	struct ct_trigger_test test[CT_TRIGGER_TESTS]; /* all must hold */
 	uint64_t count;                                /* it acts at the n-th match; 0: at each */
 	uint64_t rate;     /* it acts when so many match within a second; 0: no such condition */
-	bool is_once;      /* it acts once */
+	uint64_t limit;    /* it acts at most so often; 0: no limit */
 	uint64_t every_ns; /* it acts at most once in this time; 1 s unless it says so */
 	uint32_t action_count;
 	struct ct_trigger_action action[CT_TRIGGER_ACTIONS];

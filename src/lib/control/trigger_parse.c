@@ -1,7 +1,7 @@
 /*
  * trigger_parse.c - the text of a trigger: the value of the key ctrace.trigger.NAME.
  *
- *     when FILTER [count N] [rate N/s] [once | every TIME] do ACTION[, ACTION]...
+ *     when FILTER [count N] [rate N/s] [once | limit N] [every TIME] do ACTION[, ACTION]...
  *
  * FILTER is a part of the language of ctrace-filter(7): comparisons joined by && or and.
  *
@@ -449,9 +449,11 @@ static bool condition_take(struct reading *reading, struct ct_trigger *out)
 	if (word_accept(reading, "rate"))
 		return number_take(reading, &out->rate, "/s", "events a second, such as 100/s");
 	if (word_accept(reading, "once")) {
-		out->is_once = true;
+		out->limit = 1;
 		return true;
 	}
+	if (word_accept(reading, "limit"))
+		return number_take(reading, &out->limit, "", "a number from 1 to 1000000000");
 	if (word_accept(reading, "every")) {
 		word = word_take(reading);
 		if (time_read(word, &out->every_ns))
@@ -461,7 +463,7 @@ static bool condition_take(struct reading *reading, struct ct_trigger *out)
 	}
 	skip_blanks(reading);
 	return refuse(reading, word_found(reading), "unknown word", NULL,
-		      "count N, rate N/s, once, every TIME or do");
+		      "count N, rate N/s, once, limit N, every TIME or do");
 }
 
 /* ---- what to do ---- */
@@ -564,7 +566,7 @@ static bool trigger_take(struct reading *reading, struct ct_trigger *out)
 		if (!condition_take(reading, out))
 			return false;
 	/* A trigger that matches every event must not fill the disk. */
-	if (!out->is_once && out->every_ns == 0)
+	if (out->limit != 1 && out->every_ns == 0)
 		out->every_ns = EVERY_NS;
 	return actions_take(reading, out);
 }

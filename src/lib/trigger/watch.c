@@ -27,6 +27,7 @@ struct row {
 	uint64_t second_ns; /* the beginning of that second */
 	uint64_t last_ns;   /* when it acted last, on the monotonic clock */
 	bool has_acted;
+	uint64_t begun; /* how often it acted, or is about to */
 	/* since the thread looked last */
 	bool is_due;
 	struct ct_trigger_fired fired;
@@ -81,7 +82,7 @@ static bool row_counts(struct row *row, uint64_t now_ns)
 
 static bool row_may_act(const struct row *row, uint64_t now_ns)
 {
-	if (row->is_due || (row->has_acted && row->trigger.is_once))
+	if (row->is_due || (row->trigger.limit != 0 && row->begun >= row->trigger.limit))
 		return false;
 	return !row->has_acted || now_ns - row->last_ns >= row->trigger.every_ns;
 }
@@ -94,6 +95,7 @@ static void row_match(struct row *row, const struct ct_trigger_event *event, uin
 		return;
 	row->counted = 0;
 	row->is_due = row->has_acted = true;
+	row->begun++;
 	row->last_ns = now_ns;
 	memcpy(fired->name, row->state.name, sizeof fired->name);
 	fired->action_count = row->trigger.action_count;
@@ -425,7 +427,7 @@ void ct_trigger_forked(void)
 		struct row *row = &watch.rows[i];
 
 		row->state.matches = row->state.acts = row->state.acted_ns = 0;
-		row->counted = 0;
+		row->counted = row->begun = 0;
 		row->has_acted = row->is_due = false;
 	}
 	ct_trigger_forget_levels();

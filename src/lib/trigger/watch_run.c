@@ -37,7 +37,7 @@ static int start_run(void *argument)
 
 	start->error = posix_spawn(&pid, start->path, start->files, start->attributes, start->words,
 				   environ);
-	_exit(0);
+	return 0; /* the child ends */
 }
 
 static int start_make(struct start *start)

@@ -40,7 +40,7 @@ static void parses(void **state)
 	assert_true(parse("when data1 == 'it''s' rate 5/s once do run:/bin/x"));
 	assert_string_equal(trigger.test[0].text, "it's");
 	assert_int_equal(trigger.rate, 5);
-	assert_true(trigger.is_once);
+	assert_int_equal(trigger.limit, 1);
 	assert_int_equal(trigger.every_ns, 0);
 	assert_true(parse("when event=1 do wto"));
 	assert_int_equal(trigger.every_ns, 1000000000u);

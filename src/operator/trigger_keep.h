@@ -1,0 +1,15 @@
+/*
+ * operator/trigger_keep.h - the triggers in the run directory, for processes that come.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_OPERATOR_TRIGGER_KEEP_H
+#define CT_OPERATOR_TRIGGER_KEEP_H
+
+#include "base/base.h"
+
+/* Keeps the text of a trigger; text.at NULL: keeps it no longer.  *out_was_there: it was kept
+ * before.  Returns false when the file cannot be written: errno. */
+bool ct_trigger_keep(const char *name, struct ct_span text, bool *out_was_there) CT_MUST_USE;
+
+#endif
