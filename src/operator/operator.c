@@ -8,6 +8,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "operator/operator_scan.h"
+#include "operator/slip.h"
 
 #include <string.h>
 
@@ -225,7 +226,7 @@ static void trace_command_parse(struct ct_parser *parser, struct ct_operator_com
 
 #define MOST_REPLY_DIGITS 4u
 
-static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R or REPLY";
+static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R, SLIP or REPLY";
 
 /* ---- DISPLAY TRACE and DISPLAY R ---- */
 
@@ -368,15 +369,17 @@ static void display_command_parse(struct ct_parser *parser, struct ct_operator_c
 		parse_display_trace(parser, out);
 	else if (ct_name_is(word.at, word.size, "R"))
 		parse_display_replies(parser, out);
+	else if (ct_name_is(word.at, word.size, "SLIP"))
+		ct_slip_display_parse(parser, out);
 	else if (word.size == 0)
-		ct_parser_diagnose_found(parser, "TRACE or R");
+		ct_parser_diagnose_found(parser, "TRACE, SLIP or R");
 	else
 		ct_parser_diagnose(
 			parser,
 			&(struct ct_finding){ .word = word,
 					      .what = "is nothing that is displayed here",
 					      .meant = ct_suggest(word, words, CT_COUNT(words)),
-					      .expected = "TRACE or R" });
+					      .expected = "TRACE, SLIP or R" });
 }
 
 /* ---- REPLY ---- */
@@ -432,7 +435,7 @@ static struct ct_span word_reply_digits(struct ct_span word)
 
 static void command_refuse(struct ct_parser *parser, struct ct_span word)
 {
-	static const char *const words[] = { "TRACE", "DISPLAY", "REPLY" };
+	static const char *const words[] = { "TRACE", "DISPLAY", "REPLY", "SLIP" };
 
 	if (word.size == 0)
 		ct_parser_diagnose_found(parser, commands_expected);
@@ -454,6 +457,8 @@ static void command_parse(struct ct_parser *parser, struct ct_operator_command *
 		trace_command_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "D") || ct_name_is(word.at, word.size, "DISPLAY"))
 		display_command_parse(parser, out);
+	else if (ct_name_is(word.at, word.size, "SLIP") || ct_name_is(word.at, word.size, "SL"))
+		ct_slip_parse(parser, out);
 	else if (digits.size != 0 || ct_name_is(word.at, word.size, "R") ||
 		 ct_name_is(word.at, word.size, "REPLY"))
 		reply_parse(parser, out, digits);

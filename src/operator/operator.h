@@ -14,6 +14,9 @@
  *     D[ISPLAY] TRACE[,COMP={name|(name[,name]...)|ALL}[,SUB=(subname)][,N=nnn][,SUBLEVEL]]
  *             [,WTR={name|(name[,name]...)|ALL}][,TT][,L={a|name|name-a}]
  *     D[ISPLAY] R[,L]
+ *     SLIP SET,ID=id[,ACTION=a|(a[,a]...)][,COMP=name[,SUB=(subname)]][,ENTRYID=n]
+ *             [,DATA=(item,op,value)][,MATCHLIM=n][,JOBNAME=name],END
+ *     SLIP DEL,ID=id                  D[ISPLAY] SLIP[=id]
  *     R[EPLY] [nn][,operands]         also Rnn and REPLYnn; a blank may replace the comma
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -34,6 +37,9 @@ enum ct_operator_kind {
 	CT_OPERATOR_WTRSTOP,
 	CT_OPERATOR_DISPLAY_TRACE,
 	CT_OPERATOR_DISPLAY_REPLIES,
+	CT_OPERATOR_SLIP_SET,
+	CT_OPERATOR_SLIP_DEL,
+	CT_OPERATOR_DISPLAY_SLIP,
 	CT_OPERATOR_REPLY
 };
 
@@ -64,6 +70,9 @@ struct ct_operator_command {
 	uint32_t wtr_count;
 	char wtr[CT_OPERATOR_NAMES][CTRACE_MAX_NAME + 1];
 	bool tt;
+	/* SLIP: also component, sub and job */
+	char slip_id[CT_TRIGGER_NAME + 1];   /* upper case; "": all, for DISPLAY */
+	char slip_text[CT_TRIGGER_TEXT + 1]; /* SET: a trigger's text (lib/control/trigger.h) */
 	/* REPLY */
 	uint32_t reply_id; /* 0 to 9999 */
 	bool has_reply_id;

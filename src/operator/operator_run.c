@@ -16,6 +16,7 @@
 
 #include "operator/display_trace.h"
 #include "operator/hardcopy.h"
+#include "operator/slip.h"
 #include "operator/transact.h"
 #include "operator/writer_control.h"
 #include "operator/reply_table.h"
@@ -474,6 +475,11 @@ static void command_carry_out(struct dialogue *dialogue, const char *text, size_
 		break;
 	case CT_OPERATOR_DISPLAY_REPLIES:
 		display_replies(dialogue);
+		break;
+	case CT_OPERATOR_SLIP_SET:
+	case CT_OPERATOR_SLIP_DEL:
+	case CT_OPERATOR_DISPLAY_SLIP:
+		ct_slip_run(dialogue, command);
 		break;
 	case CT_OPERATOR_REPLY:
 		reply_run(dialogue, text, size, command);

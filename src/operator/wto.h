@@ -22,6 +22,7 @@ enum wto_id {
 	ITT110I,
 	ITT111I,
 	IEE600I,
+	IEE727I,
 	CTR001E,
 	CTR002E,
 	CTR003I,
@@ -52,6 +53,8 @@ enum wto_id {
 	CTR028I,
 	CTR029I,
 	CTR030I,
+	CTR031I,
+	CTR032I,
 	/* Messages that are only explained: the first line of DISPLAY TRACE, and those of
 	 * writers. */
 	CTR101W,
@@ -61,6 +64,7 @@ enum wto_id {
 	CTR105E,
 	CTR106E,
 	CTR107E,
+	IEE735I,
 	IEE843I,
 	WTO_COUNT
 };

@@ -258,6 +258,32 @@ def many():
     room.close()
 
 
-for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, many):
+def slip():
+    room = Room()
+    program = room.start('trace', 'app', DEBUG, '3', 'pause', 'text', 'app', INFO, 'no', 'text', 'app', INFO, 'boom', 'pause')
+    while 'app' not in room.tool('list').stdout:
+        pass
+    done = room.tool('op', "SLIP SET,ID=TRP1,COMP=app,ENTRYID=4,DATA=(1,EQ,'boom'),ACTION=(SVCD,STOP),END")
+    tap.same('SLIP SET', (done.returncode, done.stdout), (0, 'IEE727I SLIP TRAP ID=TRP1 SET\n'))
+    room.go_on(program)
+    room.until('TRP1', lambda matched, acted, _: acted == 1)
+    tap.same('the trap has made a dump', len(room.dumps()), 1)
+    shown = room.tool('op', 'D SLIP=TRP1').stdout
+    tap.check('D SLIP', re.match(r'IEE735I \d\d\.\d\d\.\d\d SLIP DISPLAY\nID=TRP1,ENABLED  process \d+ .*\n.*limit 1 do dump,stop', shown),
+              shown)
+    for text, refusal in (('SLIP SET,ID=X,COMP=APP,ACTION=WAIT,END', 'stop the whole system'), ('SLIP SET,ID=X,LPAMOD=(A,1),END', 'LPAMOD'),
+                          ('SLIP SET,ID=X,COMP=APP', 'END is missing'), ('SLIP SET,COMP=APP,END', 'ID is missing'),
+                          ('SLIP SET,ID=TOOLONG,COMP=APP,END', 'TOOLONG'), ('SLIP SET,ID=X,END', 'cannot be set'),
+                          ('SLIP MOD,ID=TRP1,DISABLE', 'MOD'), ("SLIP SET,ID=X,COMP=APP,DATA=(1,XX,1),END", 'LIKE'),
+                          ('SLIP SET,ID=X,COMP=APP,ENTRYID=4x,END', '4x'), ('SLIP', 'SET or DEL')):
+        done = room.tool('op', text)
+        tap.check(f'refused: {text}', done.returncode != 0 and refusal in done.stderr, done)
+    tap.same('SLIP DEL', room.tool('op', 'SLIP DEL,ID=TRP1').stdout, 'CTR031I SLIP trap TRP1 is deleted\n')
+    tap.check('no trap is left', 'NO TRAPS' in room.tool('op', 'D SLIP').stdout)
+    room.finish(program)
+    room.close()
+
+
+for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, many, slip):
     part()
 sys.exit(tap.end())
