@@ -212,6 +212,17 @@ static bool places_grow(uint32_t count)
 	return true;
 }
 
+/* The events of a ring up to now, so that only later ones can be missed.  Its thread may trace
+ * meanwhile: then a few of these count as missed, or a few less do. */
+static uint64_t events_before(const struct ct_ring *ring)
+{
+	const struct ct_class_image classes = ct_session_classes(&ct_process.session);
+	const uint64_t *before = ring->overflow == CT_OVERFLOW_OVERWRITE ? &ring->head->oldest_count
+									 : &ring->head->consumed;
+
+	return __atomic_load_n(before, __ATOMIC_RELAXED) + ct_ring_count_pending(ring, &classes);
+}
+
 /* What was traced before there was a trigger is not looked at.  Under the lock; no thread runs. */
 static void places_begin(void)
 {
@@ -228,6 +239,7 @@ static void places_begin(void)
 		watch.places[i].state = (struct ct_event_state){ .ticks = ct_clock_ticks(),
 								 .tid = ct_ring_owner(ring) };
 		watch.places[i].position = ct_ring_head_position(ring);
+		watch.places[i].count = events_before(ring);
 	}
 }
 

@@ -276,6 +276,38 @@ static void a_place_that_was_overwritten_moves_to_the_oldest_with_its_counts(voi
 	assert_int_equal(written, place.count - 1);
 }
 
+/* A reader that frees nothing: it gets what is there, and its counts say what it has missed. */
+static void a_reader_beside_the_consumer(void **state)
+{
+	struct ct_cursor_place aside = { .position = 0 };
+	uint32_t written = 0;
+	size_t size;
+
+	(void)state;
+	for (; written < 10; written++)
+		assert_true(produce(64, written));
+	size = ct_ring_copy_aside(&ring, &aside, ct_ring_head_position(&ring), CAPACITY, &scratch);
+	assert_int_equal(size, ct_ring_head_position(&ring));
+	assert_memory_equal(scratch.data, ring.data, size);
+	assert_int_equal(
+		ct_ring_copy_aside(&ring, &aside, ct_ring_head_position(&ring), 50, &scratch), 50);
+	/* The consumer takes and frees; what is not overwritten yet can still be read. */
+	for (uint32_t i = 0; i < 10; i++)
+		assert_int_equal(take(), i);
+	ct_ring_consume(&ring, &place);
+	for (; written < 5000; written++) {
+		assert_true(produce(64, written));
+		assert_int_equal(take(), written);
+		ct_ring_consume(&ring, &place);
+	}
+	assert_int_equal(
+		ct_ring_copy_aside(&ring, &aside, ct_ring_head_position(&ring), CAPACITY, &scratch),
+		0);
+	assert_int_equal(aside.position, ring.head->tail);
+	assert_int_equal(aside.count, 5000);
+	assert_int_equal(aside.overwritten, 5000);
+}
+
 static void an_oldest_whose_writer_died_in_the_middle_does_not_hold_anybody_up(void **state)
 {
 	(void)state;
@@ -492,6 +524,7 @@ int test_ring_read(void)
 		cmocka_unit_test_setup_teardown(
 			an_oldest_whose_writer_died_in_the_middle_does_not_hold_anybody_up, set_up,
 			tear_down),
+		cmocka_unit_test_setup_teardown(a_reader_beside_the_consumer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_prepared_place_is_in_force_from_the_publishing_on,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
