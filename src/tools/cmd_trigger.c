@@ -262,7 +262,7 @@ int cmd_trigger(int argc, char **argv)
 		{ "when", OPTION_WHEN, "FILTER", 0, "Which events: a filter, see ctrace-trigger(1)",
 		  0 },
 		{ "count", OPTION_COUNT, "N", 0, "Act at the N-th such event", 0 },
-		{ "rate", OPTION_RATE, "N/s", 0, "Act when there are N of them in a second", 0 },
+		{ "rate", OPTION_RATE, "RATE", 0, "Act when so many match in a second: 100/s", 0 },
 		{ "once", OPTION_ONCE, NULL, 0, "Act once", 0 },
 		{ "limit", OPTION_LIMIT, "N", 0, "Act at most N times", 0 },
 		{ "every", OPTION_EVERY, "TIME", 0, "Act at most once in this time; 1s by default",

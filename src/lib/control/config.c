@@ -546,8 +546,7 @@ static enum ctrace_status key_diagnose_unknown(const struct parser *parser, stru
 				ct_suggest(ct_span_trim(key_front(key, row->key)), &row->key, 1);
 	return config_diagnose(
 		parser, key.at, "unknown key", key, suggestion,
-		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.log, ctrace.trigger, ctrace.run.programs, "
-			  "ctrace.flight.level, ctrace.flight.trigger or ctrace.flight.buffer"
+		is_ours ? "ctrace.buffer, ctrace.overflow, ctrace.attach, ctrace.run.directory, ctrace.flight.level, ctrace.trigger or another key of mftrace.cfg(5)"
 			: "mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key");
 }
 

@@ -213,8 +213,7 @@ static void words(void **state)
 #define KEYS \
 	"mftrace.level, mftrace.dest, mftrace.comp, mftrace.emitter, mftrace.encoding, mftrace.application or a ctrace. key"
 #define OUR_KEYS \
-	"ctrace.buffer, ctrace.overflow, ctrace.block.timeout, ctrace.run.directory, ctrace.attach, ctrace.keep, ctrace.spool.size, ctrace.log, ctrace.flight.level, " \
-	"ctrace.flight.trigger or ctrace.flight.buffer"
+	"ctrace.buffer, ctrace.overflow, ctrace.attach, ctrace.run.directory, ctrace.flight.level, ctrace.trigger or another key of mftrace.cfg(5)"
 #define LIST "emitter names, separated by commas or blanks, all in parentheses or none"
 #define NAME "a dotted name of 1 to 255 bytes: no blank, no empty part"
 #define SIZE "a size up to 1024M: bytes, or a number with K or M"

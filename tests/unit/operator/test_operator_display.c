@@ -75,12 +75,12 @@ static void other_operands(void **state)
 static void diagnostics(void **state)
 {
 	(void)state;
-	assert_diagnostic("D", 2, "the command ends here", "TRACE or R");
+	assert_diagnostic("D", 2, "the command ends here", "TRACE, SLIP or R");
 	assert_diagnostic("D TRCE", 3,
 			  "\"TRCE\" is nothing that is displayed here (did you mean TRACE?)",
-			  "TRACE or R");
-	assert_diagnostic("D T", 3, "\"T\" is nothing that is displayed here", "TRACE or R");
-	assert_diagnostic("D ,R", 3, "\",\" is not expected here", "TRACE or R");
+			  "TRACE, SLIP or R");
+	assert_diagnostic("D T", 3, "\"T\" is nothing that is displayed here", "TRACE, SLIP or R");
+	assert_diagnostic("D ,R", 3, "\",\" is not expected here", "TRACE, SLIP or R");
 	assert_diagnostic("D TRACE COMP=A", 9, "\"COMP\" is not expected here", "\",\"");
 	assert_diagnostic("D TRACE,", 9, "the command ends here", operands);
 	assert_diagnostic("D TRACE,WRT=A", 9,
