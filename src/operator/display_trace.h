@@ -11,7 +11,7 @@
 
 #include "operator/ask.h"
 #include "operator/operator.h"
-#include "operator/display.h"
+#include "operator/display/display.h"
 
 /*
  * Carries out DISPLAY TRACE (command->kind is CT_OPERATOR_DISPLAY_TRACE).  Asks target's processes,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operator/display.h"
+#include "operator/display/display.h"
 
 void ct_ipcs_traces_fini(struct ct_ipcs_traces *traces)
 {

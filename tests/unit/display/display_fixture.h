@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "operator/display.h"
+#include "operator/display/display.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "operator/display.h"
+#include "operator/display/display.h"
 
 #include <stdlib.h>
 #include <string.h>

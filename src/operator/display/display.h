@@ -1,5 +1,5 @@
 /*
- * operator/display.h - the table of traces, processes and external writers behind DISPLAY TRACE,
+ * operator/display/display.h - the table of traces, processes and external writers behind DISPLAY TRACE,
  * and its printers.
  *
  * Called by the tools, on one thread.  Pure: the output depends on the table alone, its time
@@ -13,8 +13,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_OPERATOR_DISPLAY_H
-#define CT_OPERATOR_DISPLAY_H
+#ifndef CT_OPERATOR_DISPLAY_DISPLAY_H
+#define CT_OPERATOR_DISPLAY_DISPLAY_H
 
 #include "base/base.h"
 #include "session/writer_state.h"
