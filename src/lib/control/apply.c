@@ -327,7 +327,7 @@ static enum ctrace_status apply_run_directory(const struct ct_target *target,
 	return CTRACE_OK;
 }
 
-/* lib/trigger watches by these texts once ct_trigger_update() has taken them. */
+/* lib/watch watches by these texts once ct_trigger_update() has taken them. */
 static enum ctrace_status apply_trigger(const struct ct_target *target,
 					const struct ct_command *command)
 {

@@ -10,7 +10,7 @@
 #include "lib/start/start.h"
 
 #include "lib/dump/dump.h"
-#include "lib/trigger/watch.h"
+#include "lib/watch/watch.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "lib/component/writer_link.h"
-#include "lib/trigger/watch.h"
+#include "lib/watch/watch.h"
 
 /* ---- DISPLAY TRACE: the matching traces in their present state ----
  *

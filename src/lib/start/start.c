@@ -11,7 +11,7 @@
 #include "lib/start/start.h"
 
 #include "lib/component/writer_link.h"
-#include "lib/trigger/watch.h"
+#include "lib/watch/watch.h"
 
 #include <errno.h>
 #include <string.h>

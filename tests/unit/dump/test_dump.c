@@ -177,6 +177,23 @@ static void no_such_process(void **state)
 	assert_false(exists("none"));
 }
 
+/* A child is forked while another thread makes a dump: the child can make one of its own. */
+static void body_dumps_in_a_child(void)
+{
+	struct ct_dump_result result;
+
+	ct_dump_forked();
+	trace(&stored, 10);
+	CHILD_CHECK(dump("one", NULL, &result) == CTRACE_OK && result.events == 10);
+}
+
+static void a_forked_child_can_dump(void **state)
+{
+	(void)state;
+	store("");
+	assert_int_equal(run_traced(body_dumps_in_a_child), 0);
+}
+
 int test_dump(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +204,8 @@ int test_dump(void)
 		cmocka_unit_test_setup_teardown(threads_trace_meanwhile, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(on_failure_nothing_is_left, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_forked_child_can_dump, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(no_such_process, fixture_setup, fixture_teardown),
 	};

@@ -48,6 +48,8 @@ static void the_environment_goes_before_what_is_configured(void **state)
 
 	(void)state;
 	assert_int_equal(ct_directory_run_directory("configured", path), CTRACE_OK);
+	assert_int_equal(ct_directory_of_user(path), CTRACE_OK);
+	assert_int_equal(ct_directory_run_directory("configured", path), CTRACE_OK);
 	(void)snprintf(expected, sizeof expected, "%s/configured", room);
 	assert_string_equal(path, expected);
 	assert_int_equal(setenv("CTRACE_RUN_DIR", "from-environment", 1), 0);

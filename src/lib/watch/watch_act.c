@@ -6,7 +6,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "lib/trigger/watch.h"
+#include "lib/watch/watch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "lib/trigger/watch.h"
+#include "lib/watch/watch.h"
 
 static struct ctrace_tracer watched = CTRACE_TRACER("WATCHED");
 

@@ -1,5 +1,5 @@
 /*
- * lib/trigger/watch.h - follows the rings of this process for the events that triggers wait for,
+ * lib/watch/watch.h - follows the rings of this process for the events that triggers wait for,
  * and does what they say.
  *
  *     watch.c      the rows, and the thread that follows the rings
