@@ -310,11 +310,16 @@ void ct_setup_apply_kept(const char *run_directory, const struct ct_target *targ
 {
 	const struct ct_config_reader reader = { .command = apply_kept,
 						 .user = (void *)(uintptr_t)target };
+	char path[4096 + sizeof "/" CT_SETUP_KEPT];
 	struct ct_buf text;
 
+	/* Mostly there is none: one call tells, and each start of a process pays for it. */
+	(void)snprintf(path, sizeof path, "%s/%s", run_directory, CT_SETUP_KEPT);
+	if (run_directory[0] == '\0' || access(path, F_OK) != 0)
+		return;
 	ct_buf_init(&text);
-	if (run_directory[0] != '\0' && ct_os_read_trusted(run_directory, CT_SETUP_KEPT, CT_OS_OWN,
-							   KEPT_LIMIT, &text) == CTRACE_OK)
+	if (ct_os_read_trusted(run_directory, CT_SETUP_KEPT, CT_OS_OWN, KEPT_LIMIT, &text) ==
+	    CTRACE_OK)
 		ct_config_read(text.data, text.size, NULL, &reader, NULL);
 	ct_buf_fini(&text);
 }
