@@ -54,8 +54,9 @@ struct ct_settings {
 	uint64_t keep_ns;          /* ctrace.keep */
 	bool attach;               /* ctrace.attach */
 	bool runs_programs;        /* ctrace.run.programs: triggers may start programs */
-	struct ct_trigger_list triggers; /* under the registry's lock */
-	char run_directory[4096];        /* ctrace.run.directory; "" when not set */
+	char run_directory[4096];  /* ctrace.run.directory; "" when not set */
+	/* Last, for the pages behind its count stay untouched; under the registry's lock. */
+	struct ct_trigger_list triggers;
 };
 void ct_settings_init(struct ct_settings *settings);
 

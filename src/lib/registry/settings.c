@@ -14,7 +14,9 @@
 
 void ct_settings_init(struct ct_settings *settings)
 {
-	memset(settings, 0, sizeof *settings); /* overflow 0: CT_OVERFLOW_AUTO */
+	/* Overflow 0 is CT_OVERFLOW_AUTO.  The entries of the triggers stay as they are, for only
+	 * those up to the count are read: a process without triggers touches no page for them. */
+	memset(settings, 0, offsetof(struct ct_settings, triggers.entry));
 	settings->buffer = DEFAULT_RING;
 	settings->flight_trigger = CT_TRIGGER_NONE;
 	settings->block_timeout_ns = DEFAULT_BLOCK_TIMEOUT_NS;

@@ -310,12 +310,18 @@ void ct_setup_apply_kept(const char *run_directory, const struct ct_target *targ
 {
 	const struct ct_config_reader reader = { .command = apply_kept,
 						 .user = (void *)(uintptr_t)target };
-	char path[4096 + sizeof "/" CT_SETUP_KEPT];
+	static const char file[] = "/" CT_SETUP_KEPT;
+	size_t size = strlen(run_directory);
+	char path[4096 + sizeof file];
 	struct ct_buf text;
 
-	/* Mostly there is none: one call tells, and each start of a process pays for it. */
-	(void)snprintf(path, sizeof path, "%s/%s", run_directory, CT_SETUP_KEPT);
-	if (run_directory[0] == '\0' || access(path, F_OK) != 0)
+	/* Mostly there is no such file.  Each start of a process pays for this: one system call,
+	 * and no printf(). */
+	if (size == 0 || size > sizeof path - sizeof file)
+		return;
+	memcpy(path, run_directory, size);
+	memcpy(path + size, file, sizeof file);
+	if (access(path, F_OK) != 0)
 		return;
 	ct_buf_init(&text);
 	if (ct_os_read_trusted(run_directory, CT_SETUP_KEPT, CT_OS_OWN, KEPT_LIMIT, &text) ==

@@ -404,23 +404,37 @@ static uint32_t rows_fill(struct row *rows, const struct ct_trigger_list *list)
 	return count;
 }
 
+/* Has there been a trigger, or is there one now?  If not, nothing is allocated. */
+static bool rows_are_needed(void)
+{
+	bool is_needed;
+
+	ct_trigger_lock();
+	ct_registry_lock(ct_process.registry);
+	is_needed = watch.rows != NULL || ct_process.settings.triggers.count != 0;
+	ct_registry_unlock(ct_process.registry);
+	ct_trigger_unlock();
+	return is_needed;
+}
+
 void ct_trigger_update(void)
 {
-	struct ct_trigger_list *list = malloc(sizeof *list);
-	struct row *rows = calloc(CT_TRIGGER_LIMIT, sizeof *rows);
-	struct row *old = rows;
+	struct ct_trigger_list *list;
+	struct row *rows, *old;
 
+	if (!rows_are_needed())
+		return;
+	list = malloc(sizeof *list);
+	rows = old = calloc(CT_TRIGGER_LIMIT, sizeof *rows);
 	if (list != NULL && rows != NULL) {
 		ct_trigger_lock();
 		ct_registry_lock(ct_process.registry);
 		*list = ct_process.settings.triggers;
 		ct_registry_unlock(ct_process.registry);
-		if (list->count != 0 || watch.rows != NULL) {
-			watch.count = rows_fill(rows, list);
-			old = watch.rows;
-			watch.rows = rows;
-			thread_start();
-		}
+		watch.count = rows_fill(rows, list);
+		old = watch.rows;
+		watch.rows = rows;
+		thread_start();
 		ct_trigger_unlock();
 	}
 	free(old);
