@@ -94,6 +94,21 @@ def counters_never_fall(room):
     assert total(after, COUNTERS[1]) == 2000 and total(after, 'ctrace_component_events_delivered_total', 'WRT') == 2000, after
 
 
+def storage_has_its_series(room):
+    """What is in storage, and what newer events have overwritten there, are all that were emitted."""
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write('mftrace.dest = storage\nctrace.buffer = 32K\n')
+    _, url, _ = room.serve()
+    program = room.program()
+    for count in (100, 100000):
+        program.ask(f'run {count}')
+        found = values(read(url))
+        kept, overwritten = total(found, 'ctrace_events_in_storage'), total(found, 'ctrace_events_overwritten_total')
+        assert kept > 0 and (overwritten > 0) == (count > 100) and kept + overwritten == total(found, COUNTERS[0]), found
+        assert total(found, COUNTERS[1]) == 0 and total(found, 'ctrace_events_pending') == 0, found
+    program.end()
+
+
 def levels_are_numbers(room):
     _, url, _ = room.serve()
     program = room.program()

@@ -25,6 +25,8 @@ enum family {
 	DELIVERED,
 	LOST,
 	PENDING,
+	IN_STORAGE,
+	OVERWRITTEN,
 	RINGS,
 	RING_SIZE,
 	RING_USED,
@@ -56,6 +58,10 @@ static const struct {
 			"Events that all their destinations have." },
 	[LOST] = { "ctrace_events_lost_total", true, "Lost events, by reason." },
 	[PENDING] = { "ctrace_events_pending", false, "Events that wait in ring buffers." },
+	[IN_STORAGE] = { "ctrace_events_in_storage", false,
+			 "Events that are kept in storage, and in no destination." },
+	[OVERWRITTEN] = { "ctrace_events_overwritten_total", true,
+			  "Events that were in storage, where newer ones took their place." },
 	[RINGS] = { "ctrace_rings", false, "Ring buffers." },
 	[RING_SIZE] = { "ctrace_ring_size_bytes", false, "The size of the ring buffers." },
 	[RING_USED] = { "ctrace_ring_used_bytes", false,
@@ -253,6 +259,8 @@ static void process_add(struct ct_metrics *metrics, struct ct_buf *labels,
 	counter_add(metrics, DELIVERED, labels, &now->delivered, then->counters.delivered);
 	counter_add(metrics, RING_WRITTEN, labels, &now->bytes, then->counters.bytes);
 	gauge_add(metrics, PENDING, labels, (double)now->pending);
+	gauge_add(metrics, IN_STORAGE, labels, (double)now->in_storage);
+	counter_add(metrics, OVERWRITTEN, labels, &now->wrapped, then->counters.wrapped);
 	gauge_add(metrics, RINGS, labels, now->rings);
 	gauge_add(metrics, RING_SIZE, labels, (double)now->capacity);
 	gauge_add(metrics, RING_USED, labels, (double)now->pending_bytes);
