@@ -108,7 +108,7 @@ static void file_run(struct ipcs *ipcs, const char *path)
 		ct_ipcs_commands_run(ipcs, text.data, text.size);
 		ipcs->is_file = false;
 		if (ipcs->commands == 0) {
-			fputs("ctrace ipcs: no command; expected CTRACE, MERGE, COPYTRC, SETDEF, HELP or END\n",
+			fputs("ctrace ipcs: no command; expected CTRACE, MERGE, COPYTRC, SETDEF, STATUS, HELP or END\n",
 			      stderr);
 			ct_ipcs_fail(ipcs, CMD_USAGE);
 		}
@@ -127,13 +127,13 @@ static void file_run(struct ipcs *ipcs, const char *path)
 
 /* clang-format off */
 static const struct console_keyword keywords[] = {
-	{ " ", "CTRACE " }, { " ", "COPYTRC " }, { " ", "MERGE" }, { " ", "MERGEEND" }, { " ", "SETDEF " }, { " ", "HELP " }, { " ", "END" },
+	{ " ", "CTRACE " }, { " ", "COPYTRC " }, { " ", "MERGE" }, { " ", "MERGEEND" }, { " ", "SETDEF " }, { " ", "STATUS " }, { " ", "HELP " }, { " ", "END" },
 	{ "C", "COMP(" }, { "C", "SUB((" }, { "C", "QUERY" }, { "C", "SYSNAME(" }, { "C", "SHORT" }, { "C", "SUMMARY" }, { "C", "FULL" },
 	{ "C", "TALLY" }, { "C", "GMT" }, { "C", "LOCAL" }, { "C", "START(" }, { "C", "STOP(" }, { "C", "EXCEPTION" }, { "C", "LIMIT(" },
 	{ "C", "ENTIDLIST(" }, { "C", "USEREXIT(" }, { "C", "OPTIONS((" }, { "C", "ASIDLIST(" }, { "C", "JOBLIST(" }, { "C", "JOBNAME(" },
 	{ "C", "OUTDATASET(" }, { "C", "OUTFILE(" }, { "C", "INDATASET(" }, { "C", "INFILE(" },
 	{ "CS", "DSNAME(" }, { "CS", "DATASET(" }, { "CS", "PATH(" }, { "CS", "FILE(" }, { "CS", "ACTIVE" }, { "S", "LIST" },
-	{ "H", "CTRACE" }, { "H", "MERGE" }, { "H", "COPYTRC" }, { "H", "SETDEF" },
+	{ "H", "CTRACE" }, { "H", "MERGE" }, { "H", "COPYTRC" }, { "H", "SETDEF" }, { "H", "STATUS" },
 };
 /* clang-format on */
 static const struct console_kind kind = { keywords, CT_COUNT(keywords), "ipcs_history" };
@@ -218,7 +218,7 @@ int cmd_ipcs(int argc, char **argv)
 		.parser = parse_ipcs,
 		.children = children,
 		.args_doc = "[COMMAND...] [TRACE...]",
-		.doc = "Lists traces as IPCS does.\vA word that begins with CTRACE, QUERY, MERGE, MERGEEND, COPYTRC, SETDEF, HELP or END is a "
+		.doc = "Lists traces as IPCS does.\vA word that begins with CTRACE, QUERY, MERGE, MERGEEND, COPYTRC, SETDEF, STATUS, HELP or END is a "
 		       "command; the others are traces: directories, stream files, process directories, process ids. Without commands on the command line, they are read from "
 		       "standard input, at a terminal with line editing; HELP lists them.\n\n"
 		       "  ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA)) FULL LIMIT(10)' trace",

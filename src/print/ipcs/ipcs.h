@@ -77,6 +77,7 @@ enum ct_ipcs_verb {
 	CT_IPCS_MERGEEND,
 	CT_IPCS_COPYTRC,
 	CT_IPCS_SETDEF,
+	CT_IPCS_STATUS, /* what dumps say of themselves */
 	CT_IPCS_HELP,
 	CT_IPCS_END,
 	CT_IPCS_FRAME /* IPCS, PROFILE, DROPDUMP: of a batch job, without effect */

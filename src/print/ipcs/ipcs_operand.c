@@ -276,6 +276,7 @@ static const struct ct_ipcs_operand setdef_rows[] = {
 	{ "NOCONFIRM", CT_IPCS_GROUP_CONFIRM, NO_VALUE, 1, read_nothing },
 	DEFAULTS,
 };
+static const struct ct_ipcs_operand status_rows[] = { DEFAULTS };
 /* clang-format on */
 
 const struct ct_ipcs_operands ct_ipcs_ctrace_operands = { ctrace_rows, CT_COUNT(ctrace_rows),
@@ -287,6 +288,8 @@ static const struct ct_ipcs_operands copy_option_table = { copy_option_rows,
 							   "is not an option of COPYTRC" };
 const struct ct_ipcs_operands ct_ipcs_setdef_operands = { setdef_rows, CT_COUNT(setdef_rows),
 							  "is not an operand of SETDEF" };
+const struct ct_ipcs_operands ct_ipcs_status_operands = { status_rows, CT_COUNT(status_rows),
+							  "is not an operand of STATUS" };
 const struct ct_ipcs_operands ct_ipcs_no_operands = { NULL, 0, "is not expected here" };
 
 /* ---- operands ---- */

@@ -61,6 +61,7 @@ struct ct_ipcs_operands {
 extern const struct ct_ipcs_operands ct_ipcs_ctrace_operands;
 extern const struct ct_ipcs_operands ct_ipcs_copytrc_operands;
 extern const struct ct_ipcs_operands ct_ipcs_setdef_operands;
+extern const struct ct_ipcs_operands ct_ipcs_status_operands;
 extern const struct ct_ipcs_operands ct_ipcs_no_operands;
 
 /* Parses the rest of the command into parse->out. */

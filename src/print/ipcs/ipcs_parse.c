@@ -87,6 +87,11 @@ static void parse_setdef(struct ct_ipcs_parse *parse)
 	ct_ipcs_read_operands(parse, &ct_ipcs_setdef_operands);
 }
 
+static void parse_status(struct ct_ipcs_parse *parse)
+{
+	ct_ipcs_read_operands(parse, &ct_ipcs_status_operands);
+}
+
 static void parse_nothing(struct ct_ipcs_parse *parse)
 {
 	ct_ipcs_read_operands(parse, &ct_ipcs_no_operands);
@@ -121,6 +126,7 @@ static const struct verb_row {
 	{ "MERGEEND", CT_IPCS_MERGEEND, parse_nothing },
 	{ "COPYTRC", CT_IPCS_COPYTRC, parse_copytrc },
 	{ "SETDEF", CT_IPCS_SETDEF, parse_setdef },
+	{ "STATUS", CT_IPCS_STATUS, parse_status },
 	{ "HELP", CT_IPCS_HELP, parse_help },
 	{ "END", CT_IPCS_END, parse_nothing },
 	{ "IPCS", CT_IPCS_FRAME, parse_frame },
@@ -172,7 +178,8 @@ bool ct_ipcs_may_be_command(const char *word)
 
 static void refuse_verb(struct ct_ipcs_parse *parse, struct ct_span word)
 {
-	static const char expected[] = "CTRACE, MERGE, MERGEEND, COPYTRC, SETDEF, HELP or END";
+	static const char expected[] =
+		"CTRACE, MERGE, MERGEEND, COPYTRC, SETDEF, STATUS, HELP or END";
 	bool is_gtf = ct_name_is(word.at, word.size, "GTFTRACE");
 
 	ct_parser_diagnose(&parse->scan,

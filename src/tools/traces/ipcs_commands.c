@@ -170,6 +170,9 @@ static const char copytrc_help[] =
 static const char setdef_help[] =
 	"SETDEF [DSNAME(path) | DATASET(path) | PATH(path) | FILE(ddname) | ACTIVE] [LIST]\n"
 	"  says which trace the commands after it read that do not say it themselves.\n";
+static const char status_help[] =
+	"STATUS [DSNAME(path) | DATASET(path) | PATH(path) | FILE(ddname)]\n"
+	"  says when, why and of which process a dump was made, with its signal, registers and traceback.\n";
 static const char help_help[] =
 	"HELP [subcommand | message]    this list, or the meaning of a message\n"
 	"END                            ends the session; so does Ctrl-D\n"
@@ -182,7 +185,7 @@ static const struct topic {
 } topics[] = {
 	{ "CTRACE", ctrace_help },  { "QUERY", ctrace_help },    { "MERGE", merge_help },
 	{ "MERGEEND", merge_help }, { "COPYTRC", copytrc_help }, { "SETDEF", setdef_help },
-	{ "HELP", help_help },      { "END", help_help },
+	{ "STATUS", status_help },  { "HELP", help_help },       { "END", help_help },
 };
 
 /* What goes with a message is not known here. */
@@ -203,7 +206,8 @@ static void message_print(const struct ct_ipcs_message_row *row)
 static void help_print(const char *topic)
 {
 	if (topic[0] == '\0') {
-		printf("%s%s%s%s%s", ctrace_help, merge_help, copytrc_help, setdef_help, help_help);
+		printf("%s%s%s%s%s%s", ctrace_help, merge_help, copytrc_help, setdef_help,
+		       status_help, help_help);
 		return;
 	}
 	for (size_t i = 0; i < CT_COUNT(topics); i++)
@@ -255,7 +259,9 @@ static void command_execute(struct ipcs *ipcs, struct ct_ipcs_command *command)
 			merge_add(ipcs, command);
 			return;
 		}
-		if (command->verb == CT_IPCS_COPYTRC)
+		if (command->verb == CT_IPCS_STATUS)
+			ct_ipcs_job_status(ipcs, command);
+		else if (command->verb == CT_IPCS_COPYTRC)
 			ct_ipcs_job_copy(ipcs, command);
 		else
 			ct_ipcs_job_run(ipcs, command, 1, false);

@@ -33,6 +33,7 @@ void ct_ipcs_commands_end(struct ipcs *ipcs);
 void ct_ipcs_job_run(struct ipcs *ipcs, const struct ct_ipcs_command *commands, uint32_t count,
 		     bool is_merged);
 void ct_ipcs_job_copy(struct ipcs *ipcs, const struct ct_ipcs_command *command);
+void ct_ipcs_job_status(struct ipcs *ipcs, const struct ct_ipcs_command *command);
 /* The command's status, if it is worse than what was. */
 void ct_ipcs_fail(struct ipcs *ipcs, int status);
 

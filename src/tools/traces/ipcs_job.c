@@ -17,7 +17,9 @@
 
 #include "cli/cli.h"
 #include "cli/end_signal.h"
+#include "lib/dump/dump.h"
 #include "operator/display_trace.h"
+#include "tools/traces/ipcs_status.h"
 
 #define TIMEOUT_MS 2000u /* for the processes that QUERY asks */
 #define DEFINED_PIDS 64u
@@ -244,6 +246,42 @@ static void job_add_traces(struct job *job, const struct ct_ipcs_command *comman
 				       from->is_active
 					       ? "no process is being traced"
 					       : "none is named, and no process is being traced" });
+}
+
+/* ---- STATUS ---- */
+
+static void status_print(struct ipcs *ipcs, const char *path)
+{
+	const char *what;
+
+	if (ct_ipcs_status_print(path))
+		return;
+	what = access(path, F_OK) == 0 ? "it is no dump: it has no file " CT_DUMP_ABOUT
+				       : "there is no dump of that name";
+	job_print_line(CT_ITT10019I, (const char *[]){ path, what });
+	ct_ipcs_fail(ipcs, CMD_NOTHING);
+}
+
+/* The dumps are those that a CTRACE would read. */
+void ct_ipcs_job_status(struct ipcs *ipcs, const struct ct_ipcs_command *command)
+{
+	const struct ct_ipcs_command *from =
+		command->is_active || command->sources.count != 0 ? command : &ipcs->defaults;
+	const struct reading *reading = &ipcs->reading;
+
+	for (uint32_t i = 0; i < from->sources.count; i++)
+		status_print(ipcs, from->source == CT_IPCS_BY_DDNAME
+					   ? ddname_path(from->sources.at[i])
+					   : from->sources.at[i]);
+	if (from->sources.count != 0)
+		return;
+	for (size_t i = 0; i < reading->path_count && !from->is_active; i++)
+		status_print(ipcs, reading->paths[i]);
+	if (reading->path_count == 0 || from->is_active) {
+		job_print_line(CT_ITT10004I,
+			       (const char *[]){ "STATUS is about dumps, and none is named" });
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+	}
 }
 
 /* Returns START and STOP as a filter, so that readers can skip the rest of a long trace. */

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Dumps of real processes: by ctrace dump, by operators, by the program itself; of those that live and of those that have died.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import glob
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import traceback
+
+BUILD = os.environ['CTRACE_BUILD']
+TOOL = os.path.join(BUILD, 'ctrace')
+SUBJECT = os.path.join(BUILD, 'tests', 'dump_subject')
+PATIENCE = 120  # seconds, only to stop what hangs
+
+
+class Room:
+    """A directory with a run directory of its own, and the configuration of its programs."""
+
+    def __init__(self, *settings):
+        self.path = tempfile.mkdtemp(prefix='dump-', dir=os.getcwd())
+        for name in ('run', 'logs', 'here'):
+            os.mkdir(self.at(name), 0o700)
+        with open(self.at('app.cfg'), 'w', encoding='ascii') as file:
+            file.write('\n'.join(('mftrace.level = debug', 'mftrace.dest = storage', *settings, '')))
+        self.environment = dict(os.environ, CTRACE_RUN_DIR=self.at('run'), MFTRACE_LOGS=self.at('logs'), MFTRACE_CONFIG=self.at('app.cfg'))
+        self.programs = []
+
+    def at(self, *names):
+        return os.path.join(self.path, *names)
+
+    def tool(self, *arguments, status=0):
+        done = subprocess.run([TOOL, *arguments], env=self.environment, cwd=self.at('here'), capture_output=True, text=True,
+                              timeout=PATIENCE, check=False)
+        assert done.returncode == status, f'ctrace {arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}'
+        return done.stdout + done.stderr
+
+    def program(self, **environment):
+        program = Program(self, environment)
+        self.programs.append(program)
+        return program
+
+    def dumps(self, where='here'):
+        return sorted(glob.glob(self.at(where, '*.dump*')))
+
+    def count(self, dump):
+        return len(self.tool('show', '--format=$(EVENT)', dump).splitlines())
+
+    def end(self):
+        for program in self.programs:
+            if program.process.poll() is None:
+                program.process.kill()
+            program.process.wait()
+            program.process.stdin.close()
+            program.process.stdout.close()
+
+
+class Program:
+    def __init__(self, room, environment):
+        # Its core is of no use to anybody.
+        self.process = subprocess.Popen([SUBJECT], env={**room.environment, **environment}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+        self.pid = self.process.pid
+
+    def say(self, order):
+        self.process.stdin.write(order + '\n')
+        self.process.stdin.flush()
+
+    def ask(self, order):
+        self.say(order)
+        return self.process.stdout.readline().rstrip('\n')
+
+    def wait(self):
+        return self.process.wait(PATIENCE)
+
+
+def has(text, *patterns):
+    for pattern in patterns:
+        assert re.search(pattern, text, re.M), f'no {pattern} in:\n{text}'
+
+
+def status_of_a_dump(room):
+    program = room.program()
+    assert program.ask('trace 100') == '100'
+    room.tool('dump', '--pid', str(program.pid), '--title', "what was\nit", '-o', 'one.dump')
+    has(room.tool('ipcs', 'STATUS', 'one.dump'), r'^ STATUS OF DUMP one\.dump$', r'^ TITLE +what was\\nit$', r'^ TIME +\d\d/\d\d/20\d\d ',
+        r'^ REASON +command$', r'^ JOBNAME +\w', r'^ PROGRAM +', r'^ SYSTEM +\w', rf'^ PID +{program.pid}$', r'^ ASID +[0-9A-F]{4}$',
+        r'^ ENTRIES +100$', r'^ COMPONENTS$', r'^   STORED DEBUG$')
+    has(room.tool('ipcs', 'STATUS DSNAME(one.dump)'), r'^ ENTRIES +100$')
+    has(room.tool('ipcs', 'STATUS LIST', 'one.dump', status=2), '"LIST" is not an operand of STATUS')
+
+
+def status_of_something_else(room):
+    os.mkdir(room.at('here', 'plain'))
+    has(room.tool('ipcs', 'STATUS', 'plain', status=1), r'ITT10019I.*plain.*it is no dump: it has no file \.dump')
+    has(room.tool('ipcs', 'STATUS DSNAME(none)', status=1), r'ITT10019I.*none.*there is no dump of that name')
+    has(room.tool('ipcs', 'STATUS', status=1), 'ITT10004I.*none is named')
+
+
+TESTS = [(status_of_a_dump, ()), (status_of_something_else, ())]
+
+
+def main():
+    failed = 0
+
+    for number, (test, settings) in enumerate(TESTS, 1):
+        room = Room(*settings)
+        try:
+            test(room)
+            print(f'ok {number} - {test.__name__}', flush=True)
+        except Exception:  # pylint: disable=broad-except
+            failed += 1
+            print(f'not ok {number} - {test.__name__}')
+            print('# ' + traceback.format_exc().rstrip().replace('\n', '\n# '), flush=True)
+        finally:
+            room.end()
+    print(f'1..{len(TESTS)}')
+    return failed != 0
+
+
+sys.exit(main())

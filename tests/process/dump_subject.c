@@ -1,0 +1,51 @@
+/*
+ * dump_subject.c - the program whose storage is dumped: tests/process/dump.py gives the orders.
+ *
+ * Each line on stdin is an order, answered with one line on stdout:
+ *
+ *     trace N           N events of the component STORED
+ *     pid               the process id
+ *
+ * Ends at the end of stdin.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include <ctrace/ctrace.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ctrace_tracer stored = CTRACE_TRACER("STORED");
+
+static void trace(unsigned long count)
+{
+	static uint32_t number;
+
+	for (unsigned long i = 0; i < count; i++, number++)
+		CTRACE(&stored, CTRACE_INFO, 7, CTRACE_U32(number));
+	printf("%u\n", number);
+}
+
+static void obey(char *line)
+{
+	if (strncmp(line, "trace ", 6) == 0)
+		trace(strtoul(line + 6, NULL, 10));
+	else if (strcmp(line, "pid") == 0)
+		printf("%d\n", (int)getpid());
+	else
+		puts("?");
+	fflush(stdout);
+}
+
+int main(void)
+{
+	char line[400];
+
+	while (fgets(line, sizeof line, stdin) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		obey(line);
+	}
+	return 0;
+}
