@@ -88,7 +88,7 @@ static void check_reply(const struct ct_trace_request *reply, struct ct_span tex
 	bool is_end;
 
 	ct_buf_init(&joined);
-	ct_reply_join((struct ct_span){ "", 0 }, text, &joined);
+	ct_reply_join(CT_OPERATOR_TRACE_CT, (struct ct_span){ "", 0 }, text, &joined);
 	must(!joined.failed);
 	must(ct_reply_parse(joined.data, joined.size, &again, &is_end, &diagnostic) == CTRACE_OK);
 	must(memcmp(&again, reply, sizeof again) == 0 && !is_end);

@@ -1,5 +1,6 @@
 /*
- * operator.c - parses the commands of an operator: TRACE CT, DISPLAY TRACE, DISPLAY R and REPLY.
+ * operator.c - parses the commands of an operator: TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R and
+ * REPLY.
  *
  * Called by the tool, on its thread, for each line that an operator typed.  The line may be any
  * bytes.  Parsing looks nothing up and changes nothing.  Other TRACE commands of z/OS are refused.
@@ -226,7 +227,7 @@ static void trace_command_parse(struct ct_parser *parser, struct ct_operator_com
 
 #define MOST_REPLY_DIGITS 4u
 
-static const char commands_expected[] = "TRACE CT, DISPLAY TRACE, DISPLAY R, SLIP or REPLY";
+static const char commands_expected[] = "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP or REPLY";
 
 /* ---- DISPLAY TRACE and DISPLAY R ---- */
 
@@ -382,6 +383,67 @@ static void display_command_parse(struct ct_parser *parser, struct ct_operator_c
 					      .expected = "TRACE, SLIP or R" });
 }
 
+/* ---- DUMP ---- */
+
+static void title_take(struct ct_parser *parser, struct ct_span title,
+		       struct ct_operator_command *out)
+{
+	if (title.size > CT_DUMP_TITLE) {
+		ct_parser_diagnose_word(parser, title, "is too long",
+					"a title of at most 100 bytes");
+		return;
+	}
+	memcpy(out->title, title.at, title.size);
+	out->title[title.size] = '\0';
+}
+
+/* The title stands in parentheses, or between two of one quotation mark.  It is text: marks and
+ * parentheses in it have no meaning. */
+static void title_read(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	struct ct_span title;
+	const char *end;
+	char mark = ')';
+
+	ct_parser_blanks(parser);
+	if (ct_parser_is_at(parser, '\'') || ct_parser_is_at(parser, '"')) {
+		mark = *parser->at++;
+	} else if (!ct_parser_accept(parser, '(')) {
+		ct_parser_diagnose_found(parser, "(title)");
+		return;
+	}
+	end = memrchr(parser->at, mark, (size_t)(parser->end - parser->at));
+	if (end == NULL) {
+		ct_parser_diagnose_at(parser, parser->end, "the title has no end",
+				      mark == ')' ? "\")\"" : "the quotation mark that began it");
+		return;
+	}
+	title = ct_span_of(parser->at, end);
+	parser->at = end + 1;
+	title_take(parser, title, out);
+	ct_parser_blanks(parser);
+	if (!parser->has_failed && parser->at < parser->end)
+		ct_parser_diagnose_found(parser, "nothing more: the reply has the operands");
+}
+
+static void dump_parse(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	struct ct_span word;
+
+	out->kind = CT_OPERATOR_DUMP;
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
+	if (word.size == 0)
+		ct_parser_diagnose_found(parser, "COMM=(title)");
+	else if (!ct_name_is(word.at, word.size, "COMM") &&
+		 !ct_name_is(word.at, word.size, "TITLE"))
+		ct_parser_diagnose_word(parser, word, "is not an operand of DUMP", "COMM=(title)");
+	else if (!ct_parser_accept(parser, '='))
+		ct_parser_diagnose_found(parser, "\"=\"");
+	else
+		title_read(parser, out);
+}
+
 /* ---- REPLY ---- */
 
 static void reply_id_take(struct ct_parser *parser, struct ct_span word,
@@ -435,7 +497,7 @@ static struct ct_span word_reply_digits(struct ct_span word)
 
 static void command_refuse(struct ct_parser *parser, struct ct_span word)
 {
-	static const char *const words[] = { "TRACE", "DISPLAY", "REPLY", "SLIP" };
+	static const char *const words[] = { "TRACE", "DUMP", "DISPLAY", "REPLY", "SLIP" };
 
 	if (word.size == 0)
 		ct_parser_diagnose_found(parser, commands_expected);
@@ -455,6 +517,8 @@ static void command_parse(struct ct_parser *parser, struct ct_operator_command *
 
 	if (ct_name_is(word.at, word.size, "T") || ct_name_is(word.at, word.size, "TRACE"))
 		trace_command_parse(parser, out);
+	else if (ct_name_is(word.at, word.size, "DU") || ct_name_is(word.at, word.size, "DUMP"))
+		dump_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "D") || ct_name_is(word.at, word.size, "DISPLAY"))
 		display_command_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "SLIP") || ct_name_is(word.at, word.size, "SL"))

@@ -13,6 +13,7 @@
  *     TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]
  *     D[ISPLAY] TRACE[,COMP={name|(name[,name]...)|ALL}[,SUB=(subname)][,N=nnn][,SUBLEVEL]]
  *             [,WTR={name|(name[,name]...)|ALL}][,TT][,L={a|name|name-a}]
+ *     DU[MP] COMM={(title)|'title'|"title"}                       also TITLE=
  *     D[ISPLAY] R[,L]
  *     SLIP SET,ID=id[,ACTION=a|(a[,a]...)][,COMP=name[,SUB=(subname)]][,ENTRYID=n]
  *             [,DATA=(item,op,value)][,MATCHLIM=n][,JOBNAME=name],END
@@ -25,6 +26,7 @@
 #define CT_OPERATOR_H
 
 #include "lib/control/control.h"
+#include "lib/dump/dump.h"
 
 #define CT_OPERATOR_LINE 8192u /* bytes of a command; a longer one is refused */
 #define CT_OPERATOR_NAMES 16u  /* in a list of COMP or WTR */
@@ -35,6 +37,7 @@ enum ct_operator_kind {
 	CT_OPERATOR_TRACE_CT,
 	CT_OPERATOR_WTRSTART,
 	CT_OPERATOR_WTRSTOP,
+	CT_OPERATOR_DUMP,
 	CT_OPERATOR_DISPLAY_TRACE,
 	CT_OPERATOR_DISPLAY_REPLIES,
 	CT_OPERATOR_SLIP_SET,
@@ -59,6 +62,8 @@ struct ct_operator_command {
 	char job[CTRACE_MAX_NAME + 1];    /* WTRSTOP; upper case */
 	bool nowrap, has_wrap;            /* WRAP or NOWRAP was given */
 	bool noflush;
+	/* DUMP: without its quotation marks or parentheses */
+	char title[CT_DUMP_TITLE + 1];
 	/* DISPLAY TRACE */
 	uint32_t name_count; /* the length of COMP's list; 0 without COMP or with ALL */
 	char name[CT_OPERATOR_NAMES][CTRACE_MAX_COMPONENT + 1];
@@ -99,11 +104,30 @@ enum ctrace_status ct_operator_parse(const char *text, size_t size, struct ct_op
  */
 enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace_request *out,
 				  bool *out_is_end, struct ct_diagnostic *diagnostic) CT_MUST_USE;
+/*
+ * Parses the operands of a reply to IEE094D:
+ *
+ *     U, or [ASID=(h,...)][,JOBNAME=(n,...)][,COMP=(c,...)][,SDATA=(...)][,CONT|END]
+ *
+ * Job names and components may be globs.  SDATA has no effect.  As ct_reply_parse().
+ */
+struct ct_dump_reply {
+	bool is_end; /* END or U was given */
+	uint32_t asid_count;
+	uint16_t asid[CT_OPERATOR_NAMES];
+	uint32_t job_count;
+	char job[CT_OPERATOR_NAMES][CTRACE_MAX_COMPONENT + 1];
+	uint32_t name_count;
+	char name[CT_OPERATOR_NAMES][CTRACE_MAX_COMPONENT + 1];
+};
+enum ctrace_status ct_dump_reply_parse(const char *text, size_t size, struct ct_dump_reply *out,
+				       struct ct_diagnostic *diagnostic) CT_MUST_USE;
 /* Changes letters outside of quotation marks to upper case, as a console of z/OS does with all
  * that is typed.  A reply is folded before it is parsed. */
 void ct_operator_fold(char *text, size_t size);
-/* Joins two correct replies into one with the same meaning: the later value of each operand
- * wins. The result has neither CONT nor END. */
-void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out);
+/* Joins two correct replies to a command of this kind into one with the same meaning: the later
+ * value of each operand wins. The result has neither CONT nor END. */
+void ct_reply_join(enum ct_operator_kind kind, struct ct_span before, struct ct_span text,
+		   struct ct_buf *out);
 
 #endif

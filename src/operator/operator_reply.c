@@ -9,6 +9,8 @@
  */
 #include "operator/operator_scan.h"
 
+#include <string.h>
+
 /* Lists: in parentheses, or one value without them. */
 static void read_list(struct ct_parser *parser, bool (*read)(struct ct_parser *parser),
 		      void (*take)(struct ct_parser *parser, struct ct_span value),
@@ -70,6 +72,150 @@ static const struct ct_operand operands[] = {
 };
 /* clang-format on */
 
+/* ---- to DUMP ---- */
+
+struct value_list {
+	uint32_t *count;
+	const char *expected;
+	/* takes value number `index`; a wrong one is reported */
+	void (*take)(struct ct_parser *parser, struct ct_dump_reply *reply, uint32_t index,
+		     struct ct_span value);
+};
+
+static void values_read(struct ct_parser *parser, struct ct_dump_reply *reply,
+			const struct value_list *list)
+{
+	bool is_enclosed = ct_parser_accept(parser, '(');
+
+	do {
+		struct ct_span value;
+
+		ct_parser_blanks(parser);
+		value = ct_parser_value(parser);
+		if (value.size == 0)
+			ct_parser_diagnose_found(parser, list->expected);
+		else if (*list->count == CT_OPERATOR_NAMES)
+			ct_parser_diagnose_word(parser, value, "is one too many", "at most 16");
+		else
+			list->take(parser, reply, (*list->count)++, value);
+	} while (is_enclosed && !parser->has_failed && ct_parser_accept(parser, ','));
+	if (!parser->has_failed && is_enclosed && !ct_parser_accept(parser, ')'))
+		ct_parser_diagnose_found(parser, "\",\" or \")\"");
+}
+
+static void name_copy(struct ct_parser *parser, struct ct_span value,
+		      char out[CTRACE_MAX_COMPONENT + 1])
+{
+	if (value.size > CTRACE_MAX_COMPONENT) {
+		ct_parser_diagnose_word(parser, value, "is too long", "at most 255 bytes");
+		return;
+	}
+	memcpy(out, value.at, value.size);
+	out[value.size] = '\0';
+}
+
+static void dump_asid_take(struct ct_parser *parser, struct ct_dump_reply *reply, uint32_t index,
+			   struct ct_span value)
+{
+	ct_diagnose_value(parser, value, ct_asid_parse(value.at, value.size, &reply->asid[index]));
+}
+
+static void dump_job_take(struct ct_parser *parser, struct ct_dump_reply *reply, uint32_t index,
+			  struct ct_span value)
+{
+	name_copy(parser, value, reply->job[index]);
+}
+
+static void dump_name_take(struct ct_parser *parser, struct ct_dump_reply *reply, uint32_t index,
+			   struct ct_span value)
+{
+	name_copy(parser, value, reply->name[index]);
+}
+
+static void read_dump_asid(struct ct_parser *parser, void *out)
+{
+	struct ct_dump_reply *reply = out;
+
+	values_read(parser, reply,
+		    &(struct value_list){ &reply->asid_count, "an ASID, or ASIDs in parentheses",
+					  dump_asid_take });
+}
+
+static void read_dump_job(struct ct_parser *parser, void *out)
+{
+	struct ct_dump_reply *reply = out;
+
+	values_read(parser, reply,
+		    &(struct value_list){ &reply->job_count,
+					  "a job name, or job names in parentheses",
+					  dump_job_take });
+}
+
+static void read_dump_name(struct ct_parser *parser, void *out)
+{
+	struct ct_dump_reply *reply = out;
+
+	values_read(parser, reply,
+		    &(struct value_list){ &reply->name_count,
+					  "a component, or components in parentheses",
+					  dump_name_take });
+}
+
+/* On z/OS: which areas of storage are dumped. */
+static void read_sdata(struct ct_parser *parser, void *out)
+{
+	struct ct_span ignored;
+
+	(void)out;
+	(void)!(ct_parser_accept(parser, '(')
+			? ct_parser_group(parser, 1, &ignored)
+			: ct_operand_value(parser, "options in parentheses", &ignored));
+}
+
+/* clang-format off */
+static const struct ct_operand dump_operands[] = {
+	{ "ASID",    true,  false, 0, .read = read_dump_asid },
+	{ "JOBNAME", true,  false, 1, .read = read_dump_job },
+	{ "COMP",    true,  false, 2, .read = read_dump_name },
+	{ "SDATA",   true,  false, 3, .read = read_sdata },
+	{ "CONT",    false, true,  REPLY_CLAUSES, .flag = 0 },
+	{ "END",     false, true,  REPLY_CLAUSES, .flag = offsetof(struct ct_dump_reply, is_end) + 1 },
+};
+/* clang-format on */
+
+static enum ctrace_status dump_reply_parse(struct ct_span text, struct ct_dump_reply *reply,
+					   struct ct_given *given, struct ct_diagnostic *diagnostic)
+{
+	static const struct ct_operand_table table = { dump_operands, CT_COUNT(dump_operands),
+						       "is not an operand of a reply to DUMP" };
+	struct ct_parser parser;
+
+	if (!ct_line_start(&parser, text.at, text.size, "the reply", diagnostic) ||
+	    !ct_line_is_text(&parser))
+		return CTRACE_FAILURE;
+	ct_parser_blanks(&parser);
+	if (ct_name_is(parser.at, (size_t)(parser.end - parser.at), "U"))
+		reply->is_end = true; /* every process */
+	else if (parser.at < parser.end && !ct_operands_read(&parser, &table, reply, given))
+		return CTRACE_FAILURE;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ct_dump_reply_parse(const char *text, size_t size, struct ct_dump_reply *out,
+				       struct ct_diagnostic *diagnostic)
+{
+	struct ct_given given = { .group = { { NULL, 0 } } };
+	struct ct_dump_reply reply = { .is_end = false };
+	enum ctrace_status status =
+		dump_reply_parse((struct ct_span){ text, size }, &reply, &given, diagnostic);
+
+	if (status == CTRACE_OK)
+		*out = reply;
+	return status;
+}
+
+/* ---- to TRACE CT ---- */
+
 static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_request *trace,
 				      bool *is_end, struct ct_given *given,
 				      struct ct_diagnostic *diagnostic)
@@ -105,22 +251,36 @@ enum ctrace_status ct_reply_parse(const char *text, size_t size, struct ct_trace
 	return status;
 }
 
-void ct_reply_join(struct ct_span before, struct ct_span text, struct ct_buf *out)
+/* Finds the operands of a correct reply. */
+static void reply_locate(enum ct_operator_kind kind, struct ct_span text, struct ct_given *given)
 {
-	struct ct_given given[2] = { { .group = { { NULL, 0 } } }, { .group = { { NULL, 0 } } } };
-	struct ct_trace_request ignored = { .state = CTRACE_CT_NONE };
+	struct ct_trace_request trace = { .state = CTRACE_CT_NONE };
+	struct ct_dump_reply dump = { .is_end = false };
 	struct ct_diagnostic diagnostic;
-	bool is_end, is_first = true;
+	bool is_end;
 
-	(void)!reply_parse(before, &ignored, &is_end, &given[0], &diagnostic);
-	(void)!reply_parse(text, &ignored, &is_end, &given[1], &diagnostic);
+	if (kind == CT_OPERATOR_DUMP)
+		(void)!dump_reply_parse(text, &dump, given, &diagnostic);
+	else
+		(void)!reply_parse(text, &trace, &is_end, given, &diagnostic);
+}
+
+void ct_reply_join(enum ct_operator_kind kind, struct ct_span before, struct ct_span text,
+		   struct ct_buf *out)
+{
+	const struct ct_operand *rows = kind == CT_OPERATOR_DUMP ? dump_operands : operands;
+	struct ct_given given[2] = { { .group = { { NULL, 0 } } }, { .group = { { NULL, 0 } } } };
+	bool is_first = true;
+
+	reply_locate(kind, before, &given[0]);
+	reply_locate(kind, text, &given[1]);
 	for (unsigned group = 0; group < REPLY_CLAUSES; group++) {
 		const struct ct_given *last = &given[given[1].whole[group].at != NULL];
 		size_t word = last->group[group].size;
 
 		if (last->whole[group].at == NULL)
 			continue;
-		ct_buf_add_format(out, "%s%s", is_first ? "" : ",", operands[group].name);
+		ct_buf_add_format(out, "%s%s", is_first ? "" : ",", rows[group].name);
 		ct_buf_add(out, last->whole[group].at + word, last->whole[group].size - word);
 		is_first = false;
 	}

@@ -1,9 +1,9 @@
 /*
- * operator_run.c - carries out an operator's commands: TRACE CT, DISPLAY, REPLY.
+ * operator_run.c - carries out an operator's commands: TRACE CT, DUMP, DISPLAY, REPLY.
  *
  * Called by ctrace op and ctrace console, for one command after the other.  A TRACE CT without a
- * member prompts for operands and waits in the table of replies.  The operator who replies END
- * carries it out.
+ * member, or a DUMP, prompts for operands and waits in the table of replies.  The operator who
+ * replies END carries it out.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "operator/display_trace.h"
+#include "operator/dump_run.h"
 #include "operator/hardcopy.h"
 #include "operator/slip.h"
 #include "operator/transact.h"
@@ -86,12 +87,48 @@ static const char *number_text(unsigned number, char out[16])
 	return out;
 }
 
-void ct_operator_prompt(struct dialogue *dialogue, unsigned number)
+static void prompt_show(struct dialogue *dialogue, unsigned number, enum ct_operator_kind kind)
 {
 	char text[16];
 
-	ct_wto(&dialogue->wto, ITT006A, number_text(number, text), NULL);
+	ct_wto(&dialogue->wto, kind == CT_OPERATOR_DUMP ? IEE094D : ITT006A,
+	       number_text(number, text), NULL);
 	dialogue->prompted = number;
+}
+
+void ct_operator_prompt(struct dialogue *dialogue, unsigned number)
+{
+	struct ct_operator_command command = { .kind = CT_OPERATOR_TRACE_CT };
+	struct ct_diagnostic ignored;
+	struct reply_entry entry;
+	struct reply_table table;
+
+	if (!table_open(dialogue, &table))
+		return;
+	if (ct_reply_find(&table, number, &entry) == CTRACE_OK)
+		(void)!ct_operator_parse(entry.command, strlen(entry.command), &command, &ignored);
+	ct_reply_table_close(&table);
+	prompt_show(dialogue, number, command.kind);
+}
+
+/* What was replied to a command that asks. */
+struct reply {
+	struct ct_trace_request trace; /* to TRACE CT */
+	struct ct_dump_reply dump;     /* to DUMP */
+	bool is_end;
+};
+
+static enum ctrace_status reply_parse(enum ct_operator_kind kind, struct ct_span text,
+				      struct reply *out, struct ct_diagnostic *diagnostic)
+{
+	enum ctrace_status status;
+
+	if (kind != CT_OPERATOR_DUMP)
+		return ct_reply_parse(text.at, text.size, &out->trace, &out->is_end, diagnostic);
+	status = ct_dump_reply_parse(text.at, text.size, &out->dump, diagnostic);
+	if (status == CTRACE_OK)
+		out->is_end = out->dump.is_end;
+	return status;
 }
 
 /* ---- TRACE CT ---- */
@@ -108,22 +145,71 @@ static void trace_ct_transact(struct dialogue *dialogue, const struct target *ta
 	ct_transactions_fini(&all);
 }
 
+/* ---- DUMP ---- */
+
+static void dump_report(struct ct_dump_run *run, const struct ct_dump_one *one)
+{
+	struct dialogue *dialogue = run->user;
+	const char *path = one->path != NULL ? one->path : one->entry->name;
+	bool is_complete = one->result.unread == 0 && one->result.damaged == 0;
+	char asid[16], count[100];
+
+	if (one->status != CTRACE_OK) {
+		ct_wto(&dialogue->wto, CTR031I, path, one->why, NULL);
+		return;
+	}
+	(void)snprintf(asid, sizeof asid, "%04X", one->head->asid);
+	(void)snprintf(count, sizeof count, "%" PRIu64 " event%s, %" PRIu64 " before overwritten",
+		       one->result.events, one->result.events == 1 ? "" : "s",
+		       one->result.overwritten);
+	ct_wto(&dialogue->wto, IEA611I, is_complete ? "COMPLETE" : "PARTIAL", path, asid, count,
+	       NULL);
+}
+
+static void dump_run(struct dialogue *dialogue, const struct target *target,
+		     const struct ct_operator_command *command, const struct ct_dump_reply *reply)
+{
+	struct ct_dump_run run = { .filter = target->filter,
+				   .reply = reply,
+				   .title = command->title,
+				   .reason = "DUMP command",
+				   .report = dump_report,
+				   .user = dialogue };
+
+	ct_dump_run(&run);
+	if (run.made != 0)
+		ct_wto(&dialogue->wto, IEA794I, command->title, NULL);
+	else if (run.failed == 0)
+		ct_wto(&dialogue->wto, CTR032I, NULL);
+}
+
+/* The reply is complete. */
+static void command_finish(struct dialogue *dialogue, const struct target *target,
+			   const struct ct_operator_command *command, const struct reply *reply)
+{
+	if (command->kind == CT_OPERATOR_DUMP)
+		dump_run(dialogue, target, command, &reply->dump);
+	else
+		trace_ct_transact(dialogue, target, command, &reply->trace);
+}
+
+/* ---- prompts ---- */
+
 /* --reply: the reply was given in advance. */
-static void trace_ct_answer_at_once(struct dialogue *dialogue,
-				    const struct ct_operator_command *command)
+static void command_answer_at_once(struct dialogue *dialogue,
+				   const struct ct_operator_command *command)
 {
 	char folded[CT_OPERATOR_LINE + 2];
 	struct ct_span text = { folded, strnlen(dialogue->reply, sizeof folded) };
-	struct ct_trace_request reply;
 	struct ct_diagnostic diagnostic;
-	bool is_end;
+	struct reply reply;
 
 	memcpy(folded, dialogue->reply, text.size);
 	ct_operator_fold(folded, text.size);
-	if (ct_reply_parse(text.at, text.size, &reply, &is_end, &diagnostic) != CTRACE_OK)
+	if (reply_parse(command->kind, text, &reply, &diagnostic) != CTRACE_OK)
 		ct_wto_diagnostic(&dialogue->wto, CTR002E, text, &diagnostic);
 	else
-		trace_ct_transact(dialogue, &dialogue->target, command, &reply);
+		command_finish(dialogue, &dialogue->target, command, &reply);
 }
 
 static void job_copy(struct reply_entry *entry, const char *job)
@@ -131,7 +217,8 @@ static void job_copy(struct reply_entry *entry, const char *job)
 	(void)snprintf(entry->job, sizeof entry->job, "%s", job != NULL ? job : "");
 }
 
-static void trace_ct_prompt(struct dialogue *dialogue, const char *text, size_t size)
+static void command_prompt(struct dialogue *dialogue, const char *text, size_t size,
+			   enum ct_operator_kind kind)
 {
 	const struct ct_peer_filter *filter = &dialogue->target.filter;
 	struct reply_entry entry = { .time_ns = ct_clock_wall_ns(),
@@ -151,18 +238,17 @@ static void trace_ct_prompt(struct dialogue *dialogue, const char *text, size_t 
 		report_table(dialogue, &table, status);
 	ct_reply_table_close(&table);
 	if (status == CTRACE_OK)
-		ct_operator_prompt(dialogue, entry.number);
+		prompt_show(dialogue, entry.number, kind);
 }
 
-static void trace_ct_run(struct dialogue *dialogue, const char *text, size_t size,
-			 const struct ct_operator_command *command)
+/* TRACE CT without a member, and DUMP. */
+static void command_ask(struct dialogue *dialogue, const char *text, size_t size,
+			const struct ct_operator_command *command)
 {
-	if (command->member[0] != '\0')
-		ct_member_run(command, &dialogue->target, &dialogue->wto);
-	else if (dialogue->reply != NULL)
-		trace_ct_answer_at_once(dialogue, command);
+	if (dialogue->reply != NULL)
+		command_answer_at_once(dialogue, command);
 	else
-		trace_ct_prompt(dialogue, text, size);
+		command_prompt(dialogue, text, size, command->kind);
 }
 
 /* ---- REPLY ---- */
@@ -194,13 +280,14 @@ static void entry_cancel(struct dialogue *dialogue, struct reply_table *table,
 /* Appends the reply to the entry's operands.  Returns false, and reports it, when there is no
  * room. */
 static bool entry_join_reply(struct dialogue *dialogue, const struct reply_table *table,
-			     struct reply_entry *entry, struct ct_span operands)
+			     struct reply_entry *entry, enum ct_operator_kind kind,
+			     struct ct_span operands)
 {
 	struct ct_buf joined;
 	bool fits;
 
 	ct_buf_init(&joined);
-	ct_reply_join((struct ct_span){ entry->operands, strlen(entry->operands) }, operands,
+	ct_reply_join(kind, (struct ct_span){ entry->operands, strlen(entry->operands) }, operands,
 		      &joined);
 	fits = !joined.failed && joined.size < sizeof entry->operands;
 	if (fits)
@@ -211,18 +298,18 @@ static bool entry_join_reply(struct dialogue *dialogue, const struct reply_table
 	return fits;
 }
 
-/* Returns true if the entry is a TRACE CT with a reply.  Otherwise the file is not ours. */
+/* Returns true if the entry is a TRACE CT or DUMP with a reply.  Otherwise the file is not
+ * ours. */
 static bool entry_parse(const struct reply_entry *entry, struct ct_operator_command *command,
-			struct ct_trace_request *reply)
+			struct reply *reply)
 {
+	struct ct_span operands = { entry->operands, strlen(entry->operands) };
 	struct ct_diagnostic ignored;
-	bool is_end;
 
 	return ct_operator_parse(entry->command, strlen(entry->command), command, &ignored) ==
 		       CTRACE_OK &&
-	       command->kind == CT_OPERATOR_TRACE_CT &&
-	       ct_reply_parse(entry->operands, strlen(entry->operands), reply, &is_end, &ignored) ==
-		       CTRACE_OK;
+	       (command->kind == CT_OPERATOR_TRACE_CT || command->kind == CT_OPERATOR_DUMP) &&
+	       reply_parse(command->kind, operands, reply, &ignored) == CTRACE_OK;
 }
 
 /* Applies a reply to an entry of the open table.  Returns true when *command is to be carried
@@ -230,7 +317,7 @@ static bool entry_parse(const struct reply_entry *entry, struct ct_operator_comm
 static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *table,
 			     struct reply_entry *entry, struct ct_span operands,
 			     struct ct_span whole, struct ct_operator_command *command,
-			     struct ct_trace_request *reply)
+			     struct reply *reply)
 {
 	struct ct_diagnostic diagnostic;
 	char folded[CT_OPERATOR_LINE + 1];
@@ -248,15 +335,17 @@ static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *tabl
 	}
 	(void)snprintf(folded, sizeof folded, "%.*s", (int)operands.size, operands.at);
 	ct_operator_fold(folded, operands.size);
-	if (ct_reply_parse(folded, operands.size, reply, &is_end, &diagnostic) != CTRACE_OK) {
+	if (reply_parse(command->kind, (struct ct_span){ folded, operands.size }, reply,
+			&diagnostic) != CTRACE_OK) {
 		diagnostic.column += operands.size != 0 ? (unsigned)(operands.at - whole.at) : 0;
 		ct_wto_diagnostic(&dialogue->wto, CTR002E, whole, &diagnostic);
-		ct_operator_prompt(dialogue, entry->number);
+		prompt_show(dialogue, entry->number, command->kind);
 		return false;
 	}
+	is_end = reply->is_end;
 	ct_wto(&dialogue->wto, IEE600I, number_text(entry->number, text), folded, NULL);
 	operands.at = folded;
-	if (entry_join_reply(dialogue, table, entry, operands) && is_end &&
+	if (entry_join_reply(dialogue, table, entry, command->kind, operands) && is_end &&
 	    entry_parse(entry, command, reply)) {
 		status = ct_reply_remove(table, entry->number);
 		if (status != CTRACE_OK)
@@ -266,7 +355,7 @@ static bool entry_take_reply(struct dialogue *dialogue, struct reply_table *tabl
 	status = ct_reply_replace(table, entry);
 	if (status != CTRACE_OK)
 		report_table(dialogue, table, status);
-	ct_operator_prompt(dialogue, entry->number);
+	prompt_show(dialogue, entry->number, command->kind);
 	return false;
 }
 
@@ -331,7 +420,7 @@ static void reply_run(struct dialogue *dialogue, const char *text, size_t size,
 	struct ct_operator_command command;
 	struct reply_table table;
 	struct reply_entry entry;
-	struct ct_trace_request reply;
+	struct reply reply;
 	bool is_end;
 
 	if (!table_open(dialogue, &table))
@@ -344,7 +433,7 @@ static void reply_run(struct dialogue *dialogue, const char *text, size_t size,
 		return;
 	target.filter = (struct ct_peer_filter){ .pid = entry.pid, .asid = entry.asid };
 	target.filter.jobname = entry.job[0] != '\0' ? entry.job : NULL;
-	trace_ct_transact(dialogue, &target, &command, &reply);
+	command_finish(dialogue, &target, &command, &reply);
 }
 
 /* ---- DISPLAY ---- */
@@ -462,7 +551,13 @@ static void command_carry_out(struct dialogue *dialogue, const char *text, size_
 	case CT_OPERATOR_NONE:
 		break;
 	case CT_OPERATOR_TRACE_CT:
-		trace_ct_run(dialogue, text, size, command);
+		if (command->member[0] != '\0')
+			ct_member_run(command, &dialogue->target, &dialogue->wto);
+		else
+			command_ask(dialogue, text, size, command);
+		break;
+	case CT_OPERATOR_DUMP:
+		command_ask(dialogue, text, size, command);
 		break;
 	case CT_OPERATOR_WTRSTART:
 		(void)ct_writer_start(&start, &dialogue->wto);

@@ -49,7 +49,7 @@ static void answer_take(const struct ct_peer *peer, size_t request, const struct
 	ct_buf_init(&name);
 	ct_ask_add_process(&name, peer);
 	ct_buf_add_text(&name, ": ");
-	ct_wto(&run->dialogue->wto, CTR032I, run->command->slip_id, ct_buf_text(&name), text, NULL);
+	ct_wto(&run->dialogue->wto, CTR034I, run->command->slip_id, ct_buf_text(&name), text, NULL);
 	ct_buf_fini(&name);
 }
 
@@ -61,7 +61,7 @@ static bool trap_keep(struct slip_run *run, bool is_set, bool *out_was_there)
 		text = (struct ct_span){ run->command->slip_text, strlen(run->command->slip_text) };
 	if (ct_trigger_keep(run->command->slip_id, text, out_was_there))
 		return true;
-	ct_wto(&run->dialogue->wto, CTR032I, run->command->slip_id,
+	ct_wto(&run->dialogue->wto, CTR034I, run->command->slip_id,
 	       "the run directory: ", strerror(errno), NULL);
 	return false;
 }
@@ -89,9 +89,9 @@ static void trap_change(struct slip_run *run, bool is_set)
 	if (is_set && (run->done != 0 || ct_target_is_all(&target)))
 		ct_wto(&run->dialogue->wto, IEE727I, command->slip_id, NULL);
 	else if (!is_set && (run->done != 0 || was_kept))
-		ct_wto(&run->dialogue->wto, CTR031I, command->slip_id, NULL);
+		ct_wto(&run->dialogue->wto, CTR033I, command->slip_id, NULL);
 	else
-		ct_wto(&run->dialogue->wto, CTR032I, command->slip_id, "",
+		ct_wto(&run->dialogue->wto, CTR034I, command->slip_id, "",
 		       is_set ? "no running process matches" : "there is no such trap", NULL);
 }
 

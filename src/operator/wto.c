@@ -17,6 +17,13 @@
 static const struct wto_row rows[WTO_COUNT] = {
 	[ITT006A] = { "ITT006A", WTO_DONE, "SPECIFY OPERAND(S) FOR TRACE CT COMMAND",
 		      "TRACE CT waits for a REPLY with this number." },
+	[IEE094D] = { "IEE094D", WTO_DONE, "SPECIFY OPERAND(S) FOR DUMP COMMAND",
+		      "DUMP waits for a REPLY with this number." },
+	[IEA794I] = { "IEA794I", WTO_DONE,
+		      "SVC DUMP HAS CAPTURED: REQUESTED BY DUMP COMMAND DUMP TITLE={}",
+		      "At least one process was dumped." },
+	[IEA611I] = { "IEA611I", WTO_DONE, "{} DUMP ON {} FOR ASIDS({}): {}",
+		      "COMPLETE, or PARTIAL when rings could not be read; the path of the dump, the process, and how many events it has." },
 	[ITT038I] = { "ITT038I", WTO_DONE,
 		      "{} OF THE TRANSACTIONS REQUESTED VIA THE TRACE CT COMMAND WERE SUCCESSFULLY EXECUTED.",
 		      "ALL, SOME or NONE.  A transaction is one trace in one process." },
@@ -93,8 +100,13 @@ static const struct wto_row rows[WTO_COUNT] = {
 		      "The command was carried out for the first 65536.  A narrower pattern reaches the others." },
 	[CTR030I] = { "CTR030I", WTO_REFUSED, "Not enough memory",
 		      "Nothing was done, or not everything." },
-	[CTR031I] = { "CTR031I", WTO_DONE, "SLIP trap {} is deleted", "SLIP DEL was done." },
-	[CTR032I] = { "CTR032I", WTO_REFUSED, "SLIP trap {}: {}{}",
+	[CTR031I] = { "CTR031I", WTO_REFUSED, "{} is not dumped: {}",
+		      "The process cannot be read, or the dump cannot be written." },
+	[CTR032I] = { "CTR032I", WTO_REFUSED,
+		      "Nothing is dumped: no such process holds such events",
+		      "Events that are in files already are not in storage.  ctrace list shows the processes." },
+	[CTR033I] = { "CTR033I", WTO_DONE, "SLIP trap {} is deleted", "SLIP DEL was done." },
+	[CTR034I] = { "CTR034I", WTO_REFUSED, "SLIP trap {}: {}{}",
 		      "The process, or the run directory, did not take the command." },
 	[CTR101W] = { "CTR101W", WTO_DONE,
 		      "TRCOUT{} IS FULL: {}. WHAT COMES NOW IS COUNTED AND NOT WRITTEN",
@@ -154,6 +166,12 @@ static const char *print_up_to_text(const char *text, FILE *to)
 	return end + 2;
 }
 
+/* The reply's number stands before it. */
+static bool message_is_prompt(enum wto_id id)
+{
+	return id == ITT006A || id == IEE094D;
+}
+
 static void message_log(enum wto_id id, const char *const *texts)
 {
 	const char *at = rows[id].text;
@@ -161,7 +179,7 @@ static void message_log(enum wto_id id, const char *const *texts)
 	struct ct_buf line;
 
 	ct_buf_init(&line);
-	if (id == ITT006A)
+	if (message_is_prompt(id))
 		ct_buf_add_format(&line, "*%s ", *texts++);
 	ct_buf_add_format(&line, "%s ", rows[id].code);
 	while ((mark = strstr(at, "{}")) != NULL && *texts != NULL) {
@@ -183,7 +201,7 @@ void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts)
 	const char *const *all = texts;
 
 	print_time(wto, to);
-	if (id == ITT006A)
+	if (message_is_prompt(id))
 		fprintf(to, "*%s ", *texts++);
 	fprintf(to, "%s ", row->code);
 	while ((at = print_up_to_text(at, to)) != NULL && *texts != NULL) {

@@ -17,6 +17,9 @@
 
 enum wto_id {
 	ITT006A,
+	IEE094D,
+	IEA794I,
+	IEA611I,
 	ITT038I,
 	ITT107I,
 	ITT110I,
@@ -55,6 +58,8 @@ enum wto_id {
 	CTR030I,
 	CTR031I,
 	CTR032I,
+	CTR033I,
+	CTR034I,
 	/* Messages that are only explained: the first line of DISPLAY TRACE, and those of
 	 * writers. */
 	CTR101W,
@@ -77,7 +82,8 @@ enum wto_severity {
 };
 
 struct wto_row {
-	/* ends with I (information), A (an answer is awaited), W (a warning) or E (an error) */
+	/* ends with I (information), A or D (an answer is awaited), W (a warning) or E (an error)
+	 */
 	const char *code;
 	enum wto_severity severity;
 	const char *text; /* each {} stands for one of the message's texts */
@@ -104,7 +110,7 @@ struct wto {
 	struct wto_printed printed[WTO_PRINTED];
 };
 /* Prints a message.  `texts` has one text for each {}, and ends with NULL.  The first text of
- * ITT006A is the reply's number. */
+ * ITT006A and IEE094D is the reply's number. */
 void ct_wto_texts(struct wto *wto, enum wto_id id, const char *const *texts);
 /* ct_wto(&wto, CTR003I, number, NULL) */
 #define ct_wto(wto, id, ...) ct_wto_texts(wto, id, (const char *const[]){ __VA_ARGS__ })

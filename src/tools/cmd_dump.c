@@ -1,52 +1,23 @@
 /*
  * cmd_dump.c - ctrace dump: keeps what the rings of processes hold, live or dead, as traces.
  *
- * Reads the process directories and needs no answer of the processes: they may hang, be stopped, or
- * be dead.  A dead process's events in storage are removed when they are in a dump.
- *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "tools/cmd.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
-#include "lib/dump/dump.h"
+#include "operator/dump_run.h"
 #include "operator/recovery_sweep.h"
 #include "operator/target.h"
 
-#define PATH_SIZE 4096
-#define NAMES_TRIED 9u
-
 struct dump_options {
 	struct target target;
-	const char *component; /* glob; NULL: every component */
-	const char *title;
-	const char *directory; /* -o */
-	bool is_whole;         /* `directory` is the dump itself: there is one process */
-	uint32_t found, made, failed;
+	struct ct_dump_run run;
 };
-
-/* "PAYROLL.1234.20261126-143205.dump" */
-static void dump_name(char *out, size_t size, const struct ct_session_head *head)
-{
-	time_t now = time(NULL);
-	char when[32] = "";
-	struct tm local;
-
-	if (localtime_r(&now, &local) != NULL)
-		(void)strftime(when, sizeof when, "%Y%m%d-%H%M%S", &local);
-	(void)snprintf(out, size, "%.*s.%" PRIu32 ".%s.dump",
-		       (int)strnlen(head->jobname, sizeof head->jobname), head->jobname, head->pid,
-		       when);
-	for (char *at = out; *at != '\0'; at++)
-		if (*at == '/' || (unsigned char)*at <= ' ')
-			*at = '_';
-}
 
 static void print_place(const struct ct_directory_entry *entry)
 {
@@ -55,17 +26,27 @@ static void print_place(const struct ct_directory_entry *entry)
 	fprintf(stderr, "/%s: ", entry->name);
 }
 
-/* The trace is on the disk.  A dead process's storage is no longer needed. */
-static void storage_discard(const struct ct_directory_entry *entry)
+static void failure_print(const struct ct_dump_one *one)
 {
-	struct ct_recovery total = { .discards = entry->pid };
-
-	ct_recover(entry->run_directory, NULL, &total, NULL, NULL);
+	print_place(one->entry);
+	if (one->status == CTRACE_OUTPUT_ERROR) {
+		fputs("cannot write ", stderr);
+		ct_tool_print(stderr, one->path, strlen(one->path));
+		fputs(": ", stderr);
+	}
+	fprintf(stderr, "%s\n", one->why);
 }
 
-static void dump_report(const char *path, const struct ct_dump_result *result)
+static void dump_report(struct ct_dump_run *run, const struct ct_dump_one *one)
 {
-	ct_tool_print(stdout, path, strlen(path));
+	const struct ct_dump_result *result = &one->result;
+
+	(void)run;
+	if (one->status != CTRACE_OK) {
+		failure_print(one);
+		return;
+	}
+	ct_tool_print(stdout, one->path, strlen(one->path));
 	printf(": %" PRIu64 " event%s", result->events, result->events == 1 ? "" : "s");
 	if (result->overwritten != 0)
 		printf(", %" PRIu64 " before %s overwritten", result->overwritten,
@@ -78,92 +59,6 @@ static void dump_report(const char *path, const struct ct_dump_result *result)
 	putchar('\n');
 }
 
-static void process_dump(struct dump_options *options, const struct ct_directory_entry *entry,
-			 const struct ct_session_head *head)
-{
-	char path[PATH_SIZE], name[128];
-	struct ct_dump_request request = {
-		.run_directory = entry->run_directory,
-		.directory = entry->name,
-		.path = path,
-		.title = options->title,
-		.reason = "command",
-		.component = options->component,
-	};
-	struct ct_dump_result result;
-	enum ctrace_status status;
-	size_t size;
-
-	dump_name(name, sizeof name, head);
-	if (options->is_whole)
-		(void)snprintf(path, sizeof path, "%s", options->directory);
-	else
-		(void)snprintf(path, sizeof path, "%s%s%s",
-			       options->directory != NULL ? options->directory : "",
-			       options->directory != NULL ? "/" : "", name);
-	size = strlen(path);
-	for (unsigned again = 2;; again++) {
-		errno = 0;
-		status = ct_dump_make(&request, &result);
-		if (status != CTRACE_OUTPUT_ERROR || errno != EEXIST || options->is_whole ||
-		    again > NAMES_TRIED)
-			break;
-		/* another one in this second */
-		(void)snprintf(path + size, sizeof path - size, ".%u", again);
-	}
-	if (status == CTRACE_NOT_FOUND)
-		return; /* it has ended meanwhile */
-	options->found += status == CTRACE_OK && result.events > 0;
-	if (status != CTRACE_OK) {
-		options->failed++;
-		print_place(entry);
-		if (status == CTRACE_OUTPUT_ERROR) {
-			fputs("cannot write ", stderr);
-			ct_tool_print(stderr, path, strlen(path));
-			fprintf(stderr, ": %s\n", strerror(errno));
-		} else {
-			fprintf(stderr, "%s\n", ctrace_status_text(status));
-		}
-		return;
-	}
-	if (result.events == 0)
-		return;
-	options->made++;
-	dump_report(path, &result);
-	if (!entry->is_alive && options->component == NULL && result.unread == 0)
-		storage_discard(entry);
-}
-
-static void directory_visit(const struct ct_directory_entry *entry, void *user)
-{
-	struct dump_options *options = user;
-	char why[CT_DIRECTORY_WHY_SIZE];
-	struct ct_session session;
-	enum ctrace_status status;
-
-	status = ct_session_load(&session, entry->run_directory, entry->name, false);
-	if (status == CTRACE_NOT_FOUND)
-		return;
-	if (status != CTRACE_OK) {
-		if (options->target.filter.pid != 0 && options->target.filter.pid != entry->pid)
-			return;
-		options->failed++;
-		print_place(entry);
-		fprintf(stderr, "%s\n",
-			ct_directory_explain(entry->run_directory, entry->name, status, why));
-		return;
-	}
-	if (ct_peer_filter_wants(&options->target.filter, session.head->pid, session.head->asid,
-				 session.head->jobname))
-		process_dump(options, entry, session.head);
-	ct_session_close(&session, false);
-}
-
-static void run_directory_visit(const char *path, void *user)
-{
-	ct_directory_each(path, directory_visit, user);
-}
-
 static error_t parse_dump(int key, char *argument, struct argp_state *state)
 {
 	struct dump_options *options = state->input;
@@ -173,16 +68,16 @@ static error_t parse_dump(int key, char *argument, struct argp_state *state)
 		state->child_inputs[0] = &options->target;
 		return 0;
 	case 'c':
-		options->component = argument;
+		options->run.component = argument;
 		return 0;
 	case 'o':
-		options->directory = argument;
+		options->run.directory = argument;
 		return 0;
 	case 'T':
 		if (strlen(argument) > CT_DUMP_TITLE)
 			argp_error(state, "--title has %zu bytes; at most %u", strlen(argument),
 				   CT_DUMP_TITLE);
-		options->title = argument;
+		options->run.title = argument;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(
@@ -198,14 +93,14 @@ static error_t parse_dump(int key, char *argument, struct argp_state *state)
 /* -o is a directory for dumps when it exists, or when there may be several. */
 static void directory_decide(struct dump_options *options)
 {
+	struct ct_dump_run *run = &options->run;
 	struct stat info;
 
-	if (options->directory == NULL)
+	if (run->directory == NULL)
 		return;
-	options->is_whole =
-		options->target.filter.pid != 0 && lstat(options->directory, &info) != 0;
-	if (!options->is_whole)
-		(void)mkdir(options->directory, 0700); /* if it cannot be made, no dump can */
+	run->is_whole = options->target.filter.pid != 0 && lstat(run->directory, &info) != 0;
+	if (!run->is_whole)
+		(void)mkdir(run->directory, 0700); /* if it cannot be made, no dump can */
 }
 
 int cmd_dump(int argc, char **argv)
@@ -227,17 +122,20 @@ int cmd_dump(int argc, char **argv)
 		.doc = "Keep what the rings of processes hold, above all what is in storage, as traces. Dead processes are dumped too."
 		       "\vThe dump of a process is named JOB.PID.DATE-TIME.dump.",
 	};
-	struct dump_options options = { .title = "" };
+	struct dump_options options = {
+		.run = { .title = "", .reason = "command", .report = dump_report }
+	};
 
 	options.target.verb = argv[0];
 	if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0)
 		return CMD_USAGE;
 	directory_decide(&options);
 	ct_recovery_on_the_way(argv[0]);
-	ct_directory_each_run_directory(run_directory_visit, &options);
-	if (options.found == 0 && options.failed == 0)
+	options.run.filter = options.target.filter;
+	ct_dump_run(&options.run);
+	if (options.run.made == 0 && options.run.failed == 0)
 		fprintf(stderr,
 			"%s: no process holds such events: those in files are there already\n",
 			argv[0]);
-	return options.made != 0 && options.failed == 0 ? CMD_DONE : CMD_NOTHING;
+	return options.run.made != 0 && options.run.failed == 0 ? CMD_DONE : CMD_NOTHING;
 }

@@ -4,6 +4,7 @@
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 import glob
+import json
 import os
 import re
 import signal
@@ -101,7 +102,37 @@ def status_of_something_else(room):
     has(room.tool('ipcs', 'STATUS', status=1), 'ITT10004I.*none is named')
 
 
-TESTS = [(status_of_a_dump, ()), (status_of_something_else, ())]
+def operators_dump(room):
+    programs = [room.program(), room.program()]
+    for program in programs:
+        assert program.ask('trace 10') == '10'
+    has(room.tool('op', 'DUMP COMM=(no answer (yet))'), r'^\*01 IEE094D SPECIFY OPERAND\(S\) FOR DUMP COMMAND$')
+    assert not room.dumps()
+    has(room.tool('op', 'R 1,JOBNAME=(NOBODY),CONT'), r'^IEE600I REPLY TO 01 IS;JOBNAME=\(NOBODY\),CONT$', r'^\*01 IEE094D')
+    has(room.tool('op', 'D R'), r'^CTR006I Reply 01 is outstanding .*: DUMP COMM=\(no answer \(yet\)\); JOBNAME=\(NOBODY\)$')
+    has(room.tool('op', 'R 1,NAME=X', status=2), r'^CTR002E Reply, column 5: "NAME" is not an operand of a reply to DUMP')
+    has(room.tool('op', 'R 1,JOBNAME=DUMP_S*,COMP=(STOR*,NONE),SDATA=(ALLNUC,CSA),END'),
+        r'^IEA611I COMPLETE DUMP ON \S+\.dump\S* FOR ASIDS\([0-9A-F]{4}\): 10 events, 0 before overwritten$',
+        r'^IEA794I SVC DUMP HAS CAPTURED: REQUESTED BY DUMP COMMAND DUMP TITLE=no answer \(yet\)$')
+    assert len(room.dumps()) == 2 and [room.count(dump) for dump in room.dumps()] == [10, 10], room.dumps()
+    has(room.tool('ipcs', 'STATUS', room.dumps()[0]), r'^ TITLE +no answer \(yet\)$', '^ REASON +DUMP command$')
+    has(room.tool('op', 'D R'), '^CTR007I')
+
+
+def operators_dump_by_one_command(room):
+    program, other = room.program(), room.program()
+    program.ask('trace 3')
+    other.ask('trace 4')
+    listed = [json.loads(line) for line in room.tool('list', '--json').splitlines()]
+    asid = [process['asid'] for process in listed if process.get('pid') == program.pid][0]
+    has(room.tool('op', '--reply', f'ASID={asid},END', "DU COMM='one'"), '^IEA611I COMPLETE', '^IEA794I .* TITLE=one$')
+    assert [room.count(dump) for dump in room.dumps()] == [3]
+    has(room.tool('op', '--reply', 'U', '--pid', str(other.pid), 'DUMP TITLE=(two)'), 'IEA611I .*: 4 events')
+    has(room.tool('op', '--reply', 'COMP=NONE', 'DUMP COMM=(three)', status=1), '^CTR032I Nothing is dumped')
+    assert len(room.dumps()) == 2
+
+
+TESTS = [(operators_dump, ()), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
 
 
 def main():

@@ -278,7 +278,7 @@ def slip():
                           ('SLIP SET,ID=X,COMP=APP,ENTRYID=4x,END', '4x'), ('SLIP', 'SET or DEL')):
         done = room.tool('op', text)
         tap.check(f'refused: {text}', done.returncode != 0 and refusal in done.stderr, done)
-    tap.same('SLIP DEL', room.tool('op', 'SLIP DEL,ID=TRP1').stdout, 'CTR031I SLIP trap TRP1 is deleted\n')
+    tap.same('SLIP DEL', room.tool('op', 'SLIP DEL,ID=TRP1').stdout, 'CTR033I SLIP trap TRP1 is deleted\n')
     tap.check('no trap is left', 'NO TRAPS' in room.tool('op', 'D SLIP').stdout)
     room.finish(program)
     room.close()

@@ -156,11 +156,26 @@ static enum ctrace_status dump_load_rings(struct dump *dump, struct ct_dump_resu
 	return CTRACE_OK;
 }
 
+static bool component_is_wanted(const struct ct_dump_request *request, const char *name,
+				size_t size)
+{
+	const char *glob = request->component;
+	const char *const *more = request->components;
+
+	if (glob == NULL && more == NULL)
+		return true;
+	if (glob != NULL && ct_glob_match(glob, strlen(glob), name, size))
+		return true;
+	for (; more != NULL && *more != NULL; more++)
+		if (ct_glob_match(*more, strlen(*more), name, size))
+			return true;
+	return false;
+}
+
 /* Every component that is wanted goes to the only destination. */
 static void dump_set_destination(struct dump *dump)
 {
 	struct ct_session *session = &dump->session;
-	const char *glob = dump->request->component;
 
 	memset(session->head->dest, 0, sizeof session->head->dest);
 	memcpy(session->head->dest[DEST].emitter, "BINFILE", sizeof "BINFILE");
@@ -169,8 +184,7 @@ static void dump_set_destination(struct dump *dump)
 		const char *name = ct_session_text(session, session->components[i].name, &size);
 
 		session->components[i].dests =
-			glob == NULL || ct_glob_match(glob, strlen(glob), name, size) ? 1u << DEST
-										      : 0;
+			component_is_wanted(dump->request, name, size) ? 1u << DEST : 0;
 	}
 }
 

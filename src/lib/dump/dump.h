@@ -24,6 +24,8 @@ struct ct_dump_request {
 	const char *title;         /* "": none */
 	const char *reason;        /* "command", "trigger NAME", "signal SIGSEGV" ... */
 	const char *component;     /* a glob: only these components' events; NULL: all */
+	/* further globs, with NULL behind the last; NULL: none */
+	const char *const *components;
 	/* further lines "key: value" for CT_DUMP_ABOUT, each with a line end; NULL: none */
 	const char *details;
 };

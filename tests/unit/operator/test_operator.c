@@ -18,7 +18,7 @@ static void nothing(void **state)
 	assert_int_equal(ct_operator_parse(NULL, 0, &command, NULL), CTRACE_OK);
 	assert_int_equal(command.kind, CT_OPERATOR_NONE);
 	assert_diagnostic("/ x", 1, "\"/\" is not a command",
-			  "TRACE CT, DISPLAY TRACE, DISPLAY R, SLIP or REPLY");
+			  "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP or REPLY");
 }
 
 static void kinds(void **state)
@@ -82,7 +82,7 @@ static void replies(void **state)
 
 static void other_words(void **state)
 {
-	static const char commands[] = "TRACE CT, DISPLAY TRACE, DISPLAY R, SLIP or REPLY";
+	static const char commands[] = "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP or REPLY";
 
 	(void)state;
 	assert_diagnostic("  TRCAE CT,ON", 3, "\"TRCAE\" is not a command (did you mean TRACE?)",
@@ -114,12 +114,37 @@ static void characters(void **state)
 	parse(long_line);
 }
 
+static void dump_commands(void **state)
+{
+	char text[160] = "DUMP COMM=(";
+
+	(void)state;
+	parse("DUMP COMM=(a (b) 'c)");
+	assert_int_equal(command.kind, CT_OPERATOR_DUMP);
+	assert_string_equal(command.title, "a (b) 'c");
+	parse("du title = \"x'\" ");
+	assert_string_equal(command.title, "x'");
+	assert_diagnostic("DUMP", 5, "the command ends here", "COMM=(title)");
+	assert_diagnostic("DUMP DSN=(X)", 6, "\"DSN\" is not an operand of DUMP", "COMM=(title)");
+	assert_diagnostic("DUMP COMM=(X", 13, "the title has no end", "\")\"");
+	assert_diagnostic("DUMP COMM='X", 13, "the title has no end",
+			  "the quotation mark that began it");
+	assert_diagnostic("DUMP COMM=X", 11, "\"X\" is not expected here", "(title)");
+	memset(text + 11, 'a', 101);
+	memcpy(text + 112, ")", 2);
+	put_line(text, strlen(text));
+	struct ct_diagnostic diagnostic;
+	assert_int_not_equal(ct_operator_parse(line, strlen(text), &command, &diagnostic),
+			     CTRACE_OK);
+	assert_string_equal(diagnostic.expected, "a title of at most 100 bytes");
+}
+
 int test_operator(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing),    cmocka_unit_test(kinds),
-		cmocka_unit_test(replies),    cmocka_unit_test(other_words),
-		cmocka_unit_test(characters),
+		cmocka_unit_test(dump_commands), cmocka_unit_test(nothing),
+		cmocka_unit_test(kinds),         cmocka_unit_test(replies),
+		cmocka_unit_test(other_words),   cmocka_unit_test(characters),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -109,6 +109,56 @@ static void writers(void **state)
 	assert_true(reply.has[CT_CLAUSE_WTR] && reply.disconnect);
 }
 
+/* ---- to DUMP ---- */
+
+static struct ct_dump_reply dump;
+
+static void answer_dump(const char *text)
+{
+	struct ct_diagnostic diagnostic;
+
+	put_line(text, strlen(text));
+	if (ct_dump_reply_parse(line, strlen(text), &dump, &diagnostic) != CTRACE_OK)
+		fail_msg("%s: column %u: %s; expected %s", text, diagnostic.column,
+			 diagnostic.message, diagnostic.expected);
+}
+
+static void assert_dump_refused(const char *text, unsigned column, const char *message)
+{
+	struct ct_diagnostic diagnostic;
+
+	put_line(text, strlen(text));
+	assert_int_not_equal(ct_dump_reply_parse(line, strlen(text), &dump, &diagnostic),
+			     CTRACE_OK);
+	assert_string_equal(diagnostic.message, message);
+	assert_int_equal(diagnostic.column, column);
+}
+
+static void replies_to_dump(void **state)
+{
+	struct ct_buf joined;
+
+	(void)state;
+	answer_dump("U");
+	assert_true(dump.is_end && dump.job_count == 0 && dump.asid_count == 0);
+	answer_dump("");
+	assert_false(dump.is_end);
+	answer_dump("JOBNAME=(PAY*, B),ASID=1F,COMP=(X.Y,Z),SDATA=(CSA,RGN),END");
+	assert_true(dump.is_end && dump.job_count == 2 && dump.asid_count == 1 &&
+		    dump.name_count == 2);
+	assert_string_equal(dump.job[0], "PAY*");
+	assert_string_equal(dump.job[1], "B");
+	assert_int_equal(dump.asid[0], 0x1F);
+	assert_string_equal(dump.name[0], "X.Y");
+	assert_dump_refused("WTR=X", 1, "\"WTR\" is not an operand of a reply to DUMP");
+	assert_dump_refused("ASID=XYZ", 6, "\"XYZ\" is not hexadecimal");
+	ct_buf_init(&joined);
+	ct_reply_join(CT_OPERATOR_DUMP, (struct ct_span){ "ASID=1,COMP=A", 13 },
+		      (struct ct_span){ "COMP=(B),END", 12 }, &joined);
+	assert_string_equal(ct_buf_text(&joined), "ASID=1,COMP=(B)");
+	ct_buf_fini(&joined);
+}
+
 /* ---- several replies ---- */
 
 static struct ct_buf sum;
@@ -119,7 +169,7 @@ static void add(const char *text)
 
 	answer(text);
 	ct_buf_init(&sum);
-	ct_reply_join((struct ct_span){ ct_buf_text(&before), before.size },
+	ct_reply_join(CT_OPERATOR_TRACE_CT, (struct ct_span){ ct_buf_text(&before), before.size },
 		      (struct ct_span){ text, strlen(text) }, &sum);
 	ct_buf_fini(&before);
 	answer(ct_buf_text(&sum));
@@ -214,9 +264,13 @@ static void diagnostics_in_options(void **state)
 int test_operator_reply(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(filters),         cmocka_unit_test(options),
-		cmocka_unit_test(writers),         cmocka_unit_test(diagnostics),
-		cmocka_unit_test(several_replies), cmocka_unit_test(diagnostics_in_options),
+		cmocka_unit_test(filters),
+		cmocka_unit_test(replies_to_dump),
+		cmocka_unit_test(options),
+		cmocka_unit_test(writers),
+		cmocka_unit_test(diagnostics),
+		cmocka_unit_test(several_replies),
+		cmocka_unit_test(diagnostics_in_options),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
