@@ -352,6 +352,13 @@ ctrace_emitter_property_get(const char *emitter, const char *property, char *val
  * failing. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms);
 
+/* Copies what the calling process has in storage into a new trace, a dump, in the directory of the
+ * setting ctrace.dump.directory.  title: up to 100 bytes, or NULL.  out_path gets the dump's path;
+ * it may be NULL.  Another dump within the same second is the one before.  Not for signal handlers.
+ * NOT_FOUND: nothing is in storage.  OUTPUT_ERROR: the dump cannot be written. */
+CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dump(const char *title, char *out_path,
+							   size_t size);
+
 /* What this process has traced.  Always: emitted = delivered + pending + the sum of lost.  Events
  * that were overwritten in storage are among the lost. */
 struct ctrace_stats {

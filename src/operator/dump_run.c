@@ -6,39 +6,20 @@
 #include "operator/dump_run.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "operator/recovery_sweep.h"
 
 #define PATH_SIZE 4096
 #define NAMES_TRIED 9u
 
-/* "PAYROLL.1234.20261126-143205.dump" */
-static void dump_name(char *out, size_t size, const struct ct_session_head *head)
-{
-	time_t now = time(NULL);
-	char when[32] = "";
-	struct tm local;
-
-	if (localtime_r(&now, &local) != NULL)
-		(void)strftime(when, sizeof when, "%Y%m%d-%H%M%S", &local);
-	(void)snprintf(out, size, "%.*s.%" PRIu32 ".%s.dump",
-		       (int)strnlen(head->jobname, sizeof head->jobname), head->jobname, head->pid,
-		       when);
-	for (char *at = out; *at != '\0'; at++)
-		if (*at == '/' || (unsigned char)*at <= ' ')
-			*at = '_';
-}
-
 static void dump_path(char out[PATH_SIZE], const struct ct_dump_run *run,
 		      const struct ct_session_head *head)
 {
-	char name[128];
+	char name[CT_DUMP_NAME_SIZE];
 
-	dump_name(name, sizeof name, head);
+	ct_dump_name(head, name);
 	if (run->is_whole)
 		(void)snprintf(out, PATH_SIZE, "%s", run->directory);
 	else

@@ -33,6 +33,10 @@ enum ct_verb {
 	CT_VERB_LOG,                /* value: the operators' hardcopy log; for their tools */
 	CT_VERB_TRIGGER,            /* component: its name; value: its text, "off" removes it */
 	CT_VERB_RUN_PROGRAMS,       /* number: 0, 1 */
+	CT_VERB_DUMP_DIRECTORY,     /* value */
+	CT_VERB_DUMP_KEEP,          /* number */
+	CT_VERB_DUMP_SIZE,          /* value: a size */
+	CT_VERB_DUMP_ON,            /* number: mask of enum ct_dump_on */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET =
 		32, /* component, list: exactly these destinations, without inherited ones */

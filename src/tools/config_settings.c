@@ -112,6 +112,31 @@ static const char *trigger_name(uint32_t trigger)
 
 /* ---- all of them ---- */
 
+static void dump_emit(struct sink *sink, const struct ct_settings *settings)
+{
+	static const char *const words[] = { "fatal-signal", "abort", "exit-status" };
+	const char *before = "";
+
+	if (settings->dump_directory[0] != '\0') {
+		setting_begin(sink, "ctrace.dump.directory", NULL);
+		add_text(&sink->value, settings->dump_directory, strlen(settings->dump_directory));
+		setting_end(sink);
+	}
+	setting_begin(sink, "ctrace.dump.keep", NULL);
+	ct_buf_add_format(&sink->value, "%u", settings->dump_keep);
+	setting_end(sink);
+	setting_emit_size(sink, "ctrace.dump.size", NULL, settings->dump_size);
+	setting_begin(sink, "ctrace.dump.on", NULL);
+	for (size_t i = 0; i < CT_COUNT(words); i++)
+		if ((settings->dump_on & 1u << i) != 0) {
+			ct_buf_add_format(&sink->value, "%s%s", before, words[i]);
+			before = ", ";
+		}
+	if (settings->dump_on == 0)
+		ct_buf_add_text(&sink->value, "off");
+	setting_end(sink);
+}
+
 static void process_emit(struct sink *sink, const struct ct_target *target)
 {
 	const struct ct_settings *settings = target->settings;
@@ -128,6 +153,7 @@ static void process_emit(struct sink *sink, const struct ct_target *target)
 	setting_emit(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
 	setting_emit_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
 	setting_emit(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
+	dump_emit(sink, settings);
 	if (settings->run_directory[0] == '\0')
 		return;
 	setting_begin(sink, "ctrace.run.directory", NULL);

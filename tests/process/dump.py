@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 BUILD = os.environ['CTRACE_BUILD']
@@ -24,6 +25,7 @@ class Room:
 
     def __init__(self, *settings):
         self.path = tempfile.mkdtemp(prefix='dump-', dir=os.getcwd())
+        settings = [setting.replace('@', self.path) for setting in settings]
         for name in ('run', 'logs', 'here'):
             os.mkdir(self.at(name), 0o700)
         with open(self.at('app.cfg'), 'w', encoding='ascii') as file:
@@ -132,7 +134,41 @@ def operators_dump_by_one_command(room):
     assert len(room.dumps()) == 2
 
 
-TESTS = [(operators_dump, ()), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
+def second_is_over(path):
+    """The next dump has another name."""
+    when = re.search(r'-(\d\d\d\d)(\d\d)\.dump', path).group(2)
+    while time.strftime('%S') == when:
+        time.sleep(0.01)
+
+
+def program_dumps_itself(room):
+    program = room.program()
+    assert program.ask('dump nothing') == 'NOT_FOUND '
+    paths = []
+    for number in range(1, 5):
+        assert program.ask('trace 1') == str(number)
+        status, path = program.ask(f'dump number {number}').split(' ', 1)
+        assert status == 'SUCCESS' and os.path.dirname(path) == room.at('own'), path
+        again = program.ask('dump again')
+        if again != f'SUCCESS {path}':  # the second went by
+            path = again.split(' ', 1)[1]
+        assert os.stat(path).st_mode & 0o777 == 0o700 and room.count(path) == number
+        paths.append(path)
+        second_is_over(path)
+    assert room.dumps('own') == paths[-3:], (room.dumps('own'), paths)
+    has(room.tool('ipcs', 'STATUS', paths[3]), r'^ TITLE +(number 4|again)$', r'^ REASON +ctrace_dump$', r'^ REMOVED +1$')
+
+
+def dumps_are_bounded_in_size(room):
+    program = room.program()
+    program.ask('trace 1000')
+    first = program.ask('dump a').split(' ', 1)[1]
+    second_is_over(first)
+    second = program.ask('dump b').split(' ', 1)[1]
+    assert room.dumps('logs') == [second], room.dumps('logs')
+
+
+TESTS = [(program_dumps_itself, ('ctrace.dump.directory = @/own', 'ctrace.dump.keep = 3')), (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)), (operators_dump, ()), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
 
 
 def main():

@@ -4,7 +4,7 @@
  * Each line on stdin is an order, answered with one line on stdout:
  *
  *     trace N           N events of the component STORED
- *     pid               the process id
+ *     dump TITLE        dumps itself; the status, and the path
  *
  * Ends at the end of stdin.
  *
@@ -28,12 +28,20 @@ static void trace(unsigned long count)
 	printf("%u\n", number);
 }
 
+static void dump(const char *title)
+{
+	char path[1000] = "";
+	enum ctrace_status status = ctrace_dump(title, path, sizeof path);
+
+	printf("%s %s\n", ctrace_status_name(status), path);
+}
+
 static void obey(char *line)
 {
 	if (strncmp(line, "trace ", 6) == 0)
 		trace(strtoul(line + 6, NULL, 10));
-	else if (strcmp(line, "pid") == 0)
-		printf("%d\n", (int)getpid());
+	else if (strncmp(line, "dump ", 5) == 0)
+		dump(line + 5);
 	else
 		puts("?");
 	fflush(stdout);

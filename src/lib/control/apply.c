@@ -349,6 +349,45 @@ static enum ctrace_status apply_run_programs(const struct ct_target *target,
 	return CTRACE_OK;
 }
 
+static enum ctrace_status apply_dump_directory(const struct ct_target *target,
+					       const struct ct_command *command)
+{
+	char *path = target->settings->dump_directory;
+
+	if (command->value.size >= sizeof target->settings->dump_directory)
+		return CTRACE_SYNTAX_ERROR;
+	ct_registry_lock(target->registry);
+	memcpy(path, command->value.at, command->value.size);
+	path[command->value.size] = '\0';
+	ct_registry_unlock(target->registry);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_dump_keep(const struct ct_target *target,
+					  const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->dump_keep, (uint32_t)command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_dump_size(const struct ct_target *target,
+					  const struct ct_command *command)
+{
+	uint64_t size;
+
+	if (!ct_size_parse(command->value.at, command->value.size, &size))
+		return CTRACE_SYNTAX_ERROR;
+	__atomic_store_n(&target->settings->dump_size, size, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
+static enum ctrace_status apply_dump_on(const struct ct_target *target,
+					const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->dump_on, (uint32_t)command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -441,6 +480,22 @@ static const struct ct_verb_row rows[] = {
 	  "PATH | journal",
 	  "log of an operator's commands and of the answers; in the configuration of ctrace op and ctrace console",
 	  apply_log },
+	{ CT_VERB_DUMP_DIRECTORY, "ctrace.dump.directory", CT_SUBJECT_NONE, CT_VALUE_PATH, "",
+	  "PATH",
+	  "where a program's own dumps are made; by default in MFTRACE_LOGS, else in the current directory",
+	  apply_dump_directory },
+	{ CT_VERB_DUMP_KEEP, "ctrace.dump.keep", CT_SUBJECT_NONE, CT_VALUE_COUNT, "",
+	  "NUMBER",
+	  "how many dumps stay in that directory; the oldest are removed; 10 by default",
+	  apply_dump_keep },
+	{ CT_VERB_DUMP_SIZE, "ctrace.dump.size", CT_SUBJECT_NONE, CT_VALUE_SPOOL_SIZE, "",
+	  "BYTES | nK | nM | nG | nT",
+	  "how much the dumps in that directory may take in all; 1G by default",
+	  apply_dump_size },
+	{ CT_VERB_DUMP_ON, "ctrace.dump.on", CT_SUBJECT_NONE, CT_VALUE_DUMP_ON, "",
+	  "off | fatal-signal, abort, exit-status",
+	  "when a process is dumped without a request; off by default",
+	  apply_dump_on },
 };
 /* clang-format on */
 

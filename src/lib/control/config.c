@@ -93,6 +93,7 @@ static const struct word trigger_words[] = {
 	{ "fatal", CTRACE_FATAL },
 };
 
+#define MOST_COUNT 10000u
 #define MOST_WORDS 16u
 _Static_assert(CT_COUNT(switch_words) <= MOST_WORDS, "word_parse() copies the words");
 
@@ -311,6 +312,43 @@ static enum ctrace_status encoding_parse(const struct parser *parser, struct ct_
 			       CT_ENCODING_NAMES);
 }
 
+static enum ctrace_status count_parse(const struct parser *parser, struct ct_span value)
+{
+	uint64_t number;
+	struct ct_span unit;
+
+	if (!digits_parse(value, &number, &unit) || unit.size != 0 || number == 0 ||
+	    number > MOST_COUNT)
+		return config_diagnose(parser, value.at, "not such a number:", value, NULL,
+				       "1 to 10000");
+	parser->command->number = number;
+	return CTRACE_OK;
+}
+
+static const struct word dump_on_words[] = {
+	{ "off", 0 },
+	{ "fatal-signal", CT_DUMP_ON_SIGNAL },
+	{ "abort", CT_DUMP_ON_ABORT },
+	{ "exit-status", CT_DUMP_ON_EXIT },
+};
+
+static enum ctrace_status dump_on_parse(const struct parser *parser, struct ct_span value)
+{
+	static const char expected[] = "off, or some of fatal-signal, abort and exit-status";
+	struct ct_span word = value;
+	uint64_t mask = 0;
+	enum ctrace_status status = CTRACE_OK;
+
+	if (value.size == 0)
+		return config_diagnose(parser, value.at, "no value", no_word, NULL, expected);
+	while (status == CTRACE_OK && ct_config_next_word(&value, &word)) {
+		status = word_parse(parser, word, dump_on_words, CT_COUNT(dump_on_words), expected);
+		mask |= parser->command->number;
+	}
+	parser->command->number = mask;
+	return status;
+}
+
 bool ct_config_expand(const struct ct_command *command, unsigned index, struct ct_command *out)
 {
 	/* The emitters that are always there.  JOURNAL, a module, would be loaded into every
@@ -425,6 +463,10 @@ static enum ctrace_status value_parse(const struct parser *parser, enum ct_value
 		return encoding_parse(parser, value);
 	case CT_VALUE_FULL_TRIGGER:
 		return trigger_parse(parser, value);
+	case CT_VALUE_COUNT:
+		return count_parse(parser, value);
+	case CT_VALUE_DUMP_ON:
+		return dump_on_parse(parser, value);
 	}
 	return CTRACE_SYNTAX_ERROR;
 }

@@ -41,7 +41,9 @@ enum ct_value_kind {
 	CT_VALUE_PATH,
 	CT_VALUE_LOG, /* an absolute path, or journal */
 	CT_VALUE_ENCODING,
-	CT_VALUE_FULL_TRIGGER /* lib/control/trigger.h */
+	CT_VALUE_FULL_TRIGGER, /* lib/control/trigger.h */
+	CT_VALUE_COUNT,        /* 1 to 10000 */
+	CT_VALUE_DUMP_ON       /* words of enum ct_dump_on, or off */
 };
 struct ct_target;
 struct ct_verb_row {

@@ -49,5 +49,18 @@ enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 
 /* In a forked child: another thread of the parent may have been making a dump. */
 void ct_dump_forked(void);
+/* ---- dump_keep.c: dumps in the directory of many */
+#define CT_DUMP_NAME_SIZE 128u
+/* "PAYROLL.1234.20261126-143205.dump", with the present time. */
+void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE]);
+/* Removes this user's oldest dumps, except the one of this name, until at most `keep` of at most
+ * `size` bytes in all are left.  Returns how many it has removed. */
+uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const char *except);
+
+/* ---- dump_own.c: the calling process, into ctrace.dump.directory; NOT_FOUND: nothing is in
+ * storage.  Another dump within the same second for the same reason is the one before.  out_path
+ * may be NULL. */
+enum ctrace_status ct_dump_own(const char *title, const char *reason, char *out_path,
+			       size_t size) CT_MUST_USE;
 
 #endif

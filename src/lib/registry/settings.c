@@ -10,17 +10,23 @@
 #include <string.h>
 
 #define DEFAULT_RING ((uint64_t)1 << 20)
+#define DEFAULT_DUMPS 10u
+#define DEFAULT_DUMP_BYTES ((uint64_t)1 << 30)
 #define DEFAULT_BLOCK_TIMEOUT_NS ((uint64_t)1000 * 1000 * 1000)
 
 void ct_settings_init(struct ct_settings *settings)
 {
-	/* Overflow 0 is CT_OVERFLOW_AUTO.  The entries of the triggers stay as they are, for only
-	 * those up to the count are read: a process without triggers touches no page for them. */
-	memset(settings, 0, offsetof(struct ct_settings, triggers.entry));
+	/* Overflow 0 is CT_OVERFLOW_AUTO.  What is behind the end of a text, or of the list of
+	 * triggers, stays as it is: most processes set none and touch no page for them. */
+	memset(settings, 0, offsetof(struct ct_settings, run_directory));
+	settings->run_directory[0] = settings->dump_directory[0] = '\0';
+	settings->triggers.count = 0;
 	settings->buffer = DEFAULT_RING;
 	settings->flight_trigger = CT_TRIGGER_NONE;
 	settings->block_timeout_ns = DEFAULT_BLOCK_TIMEOUT_NS;
 	settings->flight_buffer = DEFAULT_RING;
 	settings->keep_ns = CT_SESSION_KEEP_NS;
 	settings->attach = true;
+	settings->dump_keep = DEFAULT_DUMPS;
+	settings->dump_size = DEFAULT_DUMP_BYTES;
 }

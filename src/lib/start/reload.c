@@ -166,8 +166,12 @@ static struct remarks take_settings(const struct ct_settings *next)
 	__atomic_store_n(&now->keep_ns, next->keep_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->attach, next->attach, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->runs_programs, next->runs_programs, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->dump_keep, next->dump_keep, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->dump_size, next->dump_size, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->dump_on, next->dump_on, __ATOMIC_RELAXED);
 	ct_registry_lock(ct_process.registry);
 	memcpy(now->run_directory, next->run_directory, sizeof now->run_directory);
+	memcpy(now->dump_directory, next->dump_directory, sizeof now->dump_directory);
 	now->triggers = next->triggers;
 	ct_registry_unlock(ct_process.registry);
 	__atomic_store_n(&ct_process.session.head->flight_at_death,

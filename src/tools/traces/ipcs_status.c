@@ -120,6 +120,7 @@ static const struct row {
 	{ "asid", "ASID", asid_print, NULL },
 	{ "events", "ENTRIES", value_print, NULL },
 	{ "overwritten", "OVERWRITTEN", value_print, NULL },
+	{ "removed", "REMOVED", value_print, NULL },
 	{ "signal", "SIGNAL", value_print, NULL },
 	{ "thread", "THREAD", value_print, NULL },
 	{ "address", "ADDRESS", value_print, NULL },

@@ -1,0 +1,147 @@
+/*
+ * dump_keep.c - the directory that a process's dumps are made in: their names, and how many stay.
+ *
+ * What is removed is a directory of this user that has a dump's name and CT_DUMP_ABOUT in it. Links
+ * are not followed.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/dump/dump.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* "PAYROLL.1234.20261126-143205.dump" */
+void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE])
+{
+	time_t now = time(NULL);
+	char when[32] = "";
+	struct tm local;
+
+	if (localtime_r(&now, &local) != NULL)
+		(void)strftime(when, sizeof when, "%Y%m%d-%H%M%S", &local);
+	(void)snprintf(out, CT_DUMP_NAME_SIZE, "%.*s.%" PRIu32 ".%s.dump",
+		       (int)strnlen(head->jobname, sizeof head->jobname), head->jobname, head->pid,
+		       when);
+	for (char *at = out; *at != '\0'; at++)
+		if (*at == '/' || (unsigned char)*at <= ' ')
+			*at = '_';
+}
+
+/* True for "x.20261126-143205.dump", and ".2" behind it. */
+static bool name_is_dump(const char *name)
+{
+	const char *at = strstr(name, ".dump");
+
+	if (name[0] == '.' || at == NULL || at - name < 16 || at[-7] != '-' || at[-16] != '.')
+		return false;
+	return at[5] == '\0' || (at[5] == '.' && at[6] >= '0' && at[6] <= '9' && at[7] == '\0');
+}
+
+struct kept {
+	uint32_t count;
+	uint64_t bytes;
+	struct timespec oldest_time;
+	char oldest[256];
+};
+
+/* Returns the bytes of the dump's files; 0: it is none. */
+static uint64_t dump_measure(int directory_fd, const char *name, struct timespec *out_time)
+{
+	uint64_t bytes = 0;
+	struct dirent *entry;
+	struct stat info;
+	DIR *directory;
+	int fd = openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return 0;
+	if (fstat(fd, &info) != 0 || info.st_uid != geteuid() ||
+	    fstatat(fd, CT_DUMP_ABOUT, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    (directory = fdopendir(fd)) == NULL) {
+		ct_os_close(&fd);
+		return 0;
+	}
+	*out_time = info.st_mtim;
+	while ((entry = readdir(directory)) != NULL)
+		if (fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(info.st_mode))
+			bytes += (uint64_t)info.st_size;
+	(void)closedir(directory);
+	return bytes;
+}
+
+static bool time_is_before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+static void dumps_look(int directory_fd, const char *except, struct kept *out)
+{
+	int fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	*out = (struct kept){ .count = 0 };
+	if (directory == NULL) {
+		ct_os_close(&fd);
+		return;
+	}
+	while ((entry = readdir(directory)) != NULL) {
+		struct timespec changed;
+		uint64_t bytes;
+
+		if (!name_is_dump(entry->d_name))
+			continue;
+		bytes = dump_measure(directory_fd, entry->d_name, &changed);
+		if (bytes == 0)
+			continue;
+		out->count++;
+		out->bytes += bytes;
+		if (strcmp(entry->d_name, except) != 0 &&
+		    (out->oldest[0] == '\0' || time_is_before(&changed, &out->oldest_time))) {
+			out->oldest_time = changed;
+			(void)snprintf(out->oldest, sizeof out->oldest, "%s", entry->d_name);
+		}
+	}
+	(void)closedir(directory);
+}
+
+static bool dump_remove(int directory_fd, const char *name)
+{
+	int fd = openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
+		(void)unlinkat(fd, entry->d_name, 0);
+	if (directory != NULL)
+		(void)closedir(directory);
+	else
+		ct_os_close(&fd);
+	return unlinkat(directory_fd, name, AT_REMOVEDIR) == 0;
+}
+
+uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const char *except)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	uint32_t removed = 0;
+	struct kept kept;
+
+	while (fd >= 0) {
+		dumps_look(fd, except, &kept);
+		if (kept.oldest[0] == '\0' || (kept.count <= keep && kept.bytes <= size) ||
+		    !dump_remove(fd, kept.oldest))
+			break;
+		removed++;
+	}
+	ct_os_close(&fd);
+	return removed;
+}

@@ -1,0 +1,132 @@
+/*
+ * dump_own.c - a process dumps itself.
+ *
+ * Called on any thread of the program, and by ctrace's own; never in a signal handler.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/dump/dump.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include <ctrace/ctrace.h>
+
+#include "lib/process/process.h"
+
+#define PATH_SIZE 4096u
+#define REASON_SIZE 120u
+#define NAMES_TRIED 9u
+
+/* The last dump: another one within the same second for the same reason is the same. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+	time_t second;
+	char reason[REASON_SIZE];
+	char path[PATH_SIZE];
+} last;
+
+/* ctrace.dump.directory, else MFTRACE_LOGS, else the current directory: "". */
+static void directory_find(const struct ct_process *process, char out[PATH_SIZE])
+{
+	size_t size = 0;
+	const char *logs =
+		ct_session_text(&process->session, process->session.head->log_directory, &size);
+
+	ct_registry_lock(process->registry);
+	(void)snprintf(out, PATH_SIZE, "%s", process->settings.dump_directory);
+	ct_registry_unlock(process->registry);
+	if (out[0] == '\0')
+		(void)snprintf(out, PATH_SIZE, "%.*s", (int)size, logs);
+}
+
+static enum ctrace_status dump_try(const struct ct_process *process, const char *directory,
+				   struct ct_dump_request *request, struct ct_dump_result *result)
+{
+	char name[CT_DUMP_NAME_SIZE];
+	enum ctrace_status status;
+	int size;
+
+	ct_dump_name(process->session.head, name);
+	size = snprintf(last.path, PATH_SIZE, "%s%s%s", directory, directory[0] != '\0' ? "/" : "",
+			name);
+	if (size < 0 || size + 2 >= (int)PATH_SIZE) {
+		errno = ENAMETOOLONG;
+		return CTRACE_OUTPUT_ERROR;
+	}
+	for (unsigned again = 2;; again++) {
+		errno = 0;
+		status = ct_dump_make(request, result);
+		if (status != CTRACE_OUTPUT_ERROR || errno != EEXIST || again > NAMES_TRIED)
+			return status;
+		(void)snprintf(last.path + size, PATH_SIZE - (size_t)size, ".%u", again);
+	}
+}
+
+static enum ctrace_status dump_new(struct ct_process *process, const char *title,
+				   const char *reason)
+{
+	uint32_t keep = __atomic_load_n(&process->settings.dump_keep, __ATOMIC_RELAXED);
+	uint64_t bytes = __atomic_load_n(&process->settings.dump_size, __ATOMIC_RELAXED);
+	struct ct_dump_result result = { 0 };
+	struct ct_dump_request request = {
+		.own = &process->session, .path = last.path, .title = title, .reason = reason
+	};
+	char directory[PATH_SIZE], details[40];
+	enum ctrace_status status;
+	const char *name;
+	uint32_t removed;
+
+	directory_find(process, directory);
+	if (directory[0] != '\0')
+		(void)mkdir(directory, 0700); /* if it cannot be made, the dump reports that */
+	name = directory[0] != '\0' ? directory : ".";
+	removed = ct_dump_make_room(name, keep - 1, bytes, "");
+	(void)snprintf(details, sizeof details, "removed: %u\n", removed);
+	request.details = removed != 0 ? details : NULL;
+	status = dump_try(process, directory, &request, &result);
+	if (status == CTRACE_OK && result.events == 0)
+		status = CTRACE_NOT_FOUND;
+	if (status == CTRACE_OK) {
+		const char *slash = strrchr(last.path, '/');
+
+		(void)ct_dump_make_room(name, keep, bytes, slash != NULL ? slash + 1 : last.path);
+	}
+	return status;
+}
+
+enum ctrace_status ct_dump_own(const char *title, const char *reason, char *out_path, size_t size)
+{
+	struct ct_process *process = ct_process_attach();
+	enum ctrace_status status = CTRACE_OK;
+	time_t now = time(NULL);
+
+	if (process == NULL)
+		return CTRACE_FAILURE;
+	ct_guard_lock(&lock);
+	if (last.second != now || strcmp(last.reason, reason) != 0) {
+		status = dump_new(process, title, reason);
+		last.second = status == CTRACE_OK ? now : 0;
+		(void)snprintf(last.reason, sizeof last.reason, "%s", reason);
+	}
+	if (status == CTRACE_OK && out_path != NULL && size != 0)
+		(void)snprintf(out_path, size, "%s", last.path);
+	ct_guard_unlock(&lock);
+	return status;
+}
+
+enum ctrace_status ctrace_dump(const char *title, char *out_path, size_t size)
+{
+	char shown[CT_DUMP_TITLE + 1];
+	int kept_errno = errno;
+	enum ctrace_status status;
+
+	(void)snprintf(shown, sizeof shown, "%s", title != NULL ? title : "");
+	status = ct_dump_own(shown, "ctrace_dump", out_path, size);
+	errno = kept_errno;
+	return status;
+}
