@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "operator/crash_dump.h"
 #include "operator/recovery_watch.h"
 
 /* The reports of run directories that cannot be used. */
@@ -226,6 +227,7 @@ static _Noreturn void child_recover(struct ct_recovery_sweep *run, const char *r
 		report_unreachable(run, run_directory, owner);
 		_exit(CMD_NOTHING);
 	}
+	ct_crash_dump_all(run_directory);
 	ct_recover(run_directory, &options, &last.total, report_directory, run);
 	/* When the sweep is quiet, the buffer of stdout belongs to the verb, which prints it. */
 	if ((!run->is_quiet && fflush(stdout) != 0) ||
@@ -291,6 +293,7 @@ static void sweep_recover_for(struct ct_recovery_sweep *run, const char *run_dir
 		struct ct_recovery total = { .anyway = run->total.anyway,
 					     .discards = run->total.discards };
 
+		ct_crash_dump_all(run_directory);
 		ct_recover(run_directory, &options, &total, report_directory, run);
 		total_add(&run->total, &total);
 	} else if (geteuid() == 0) {

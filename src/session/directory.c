@@ -425,7 +425,7 @@ void ct_directory_each(const char *run_directory,
 static bool name_is_ours(const char *name)
 {
 	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 ||
-	       strncmp(name, "ring.", 5) == 0;
+	       strcmp(name, "crash") == 0 || strncmp(name, "ring.", 5) == 0;
 }
 
 /* Finds the first of ctrace's files that is not a regular file: "ring.0 is a FIFO, not a file".

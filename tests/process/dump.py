@@ -168,7 +168,58 @@ def dumps_are_bounded_in_size(room):
     assert room.dumps('logs') == [second], room.dumps('logs')
 
 
-TESTS = [(program_dumps_itself, ('ctrace.dump.directory = @/own', 'ctrace.dump.keep = 3')), (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)), (operators_dump, ()), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
+def crash_of_a_thread(room):
+    program = room.program()
+    program.ask('trace 20')
+    program.say('crash')
+    assert program.wait() == -signal.SIGSEGV
+    assert not room.dumps('own')
+    has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV: its dump is {room.at("own")}/')
+    dump, = room.dumps('own')
+    assert room.count(dump) == 21
+    has(room.tool('ipcs', 'STATUS', dump), '^ REASON +signal SIGSEGV$', '^ SIGNAL +SIGSEGV$', '^ ADDRESS +0x0+$',
+        r'^ INSTRUCTION +0x[0-9a-f]{16} /\S+/dump_subject\+0x[0-9a-f]+ fail', '^ REGISTERS$', '^ TRACEBACK$',
+        r'^   0x[0-9a-f]{16} /\S+/dump_subject\+0x[0-9a-f]+ fail')
+    room.tool('recover')
+    assert room.dumps('own') == [dump] and not glob.glob(room.at('run', '*.*')), os.listdir(room.at('run'))
+
+
+def abort_is_noted(room):
+    program = room.program()
+    program.ask('trace 2')
+    program.say('abort')
+    assert program.wait() == -signal.SIGABRT
+    room.tool('recover')
+    dump, = room.dumps('own')
+    has(room.tool('ipcs', 'STATUS', dump), '^ SIGNAL +SIGABRT$', r'^   .*dump_subject.* main')
+
+
+def exit_status_is_a_reason(room):
+    for status in (0, 3):
+        program = room.program()
+        program.ask('trace 2')
+        program.say(f'exit {status}')
+        assert program.wait() == status
+    dump, = room.dumps('own')
+    has(room.tool('ipcs', 'STATUS', dump), '^ REASON +exit status 3$', '^ ENTRIES +2$')
+
+
+def others_are_not_noted(room):
+    program = room.program()
+    program.ask('trace 2')
+    program.say('crash')
+    assert program.wait() == -signal.SIGSEGV
+    program = room.program()
+    program.ask('trace 2')
+    program.process.kill()
+    program.wait()
+    room.tool('recover')
+    assert not room.dumps('own')
+
+
+OWN = 'ctrace.dump.directory = @/own'
+TESTS = [(crash_of_a_thread, (OWN, 'ctrace.dump.on = fatal-signal')), (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),
+         (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')), (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')), (program_dumps_itself, ('ctrace.dump.directory = @/own', 'ctrace.dump.keep = 3')), (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)), (operators_dump, ()), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
 
 
 def main():

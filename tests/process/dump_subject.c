@@ -6,12 +6,17 @@
  *     trace N           N events of the component STORED
  *     dump TITLE        dumps itself; the status, and the path
  *
+ *     crash             dies of SIGSEGV, in the function fail() of another thread
+ *     abort             dies of SIGABRT
+ *     exit N            ends with this status
+ *
  * Ends at the end of stdin.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include <ctrace/ctrace.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,12 +41,38 @@ static void dump(const char *title)
 	printf("%s %s\n", ctrace_status_name(status), path);
 }
 
+static void fail_deep(volatile int *nowhere)
+{
+	*nowhere = 1;
+}
+
+static void *fail(void *nothing)
+{
+	CTRACE(&stored, CTRACE_INFO, 8, CTRACE_U32(0));
+	fail_deep(nothing);
+	return NULL;
+}
+
+static void crash(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, fail, NULL) == 0)
+		(void)pthread_join(thread, NULL);
+}
+
 static void obey(char *line)
 {
 	if (strncmp(line, "trace ", 6) == 0)
 		trace(strtoul(line + 6, NULL, 10));
 	else if (strncmp(line, "dump ", 5) == 0)
 		dump(line + 5);
+	else if (strcmp(line, "crash") == 0)
+		crash();
+	else if (strcmp(line, "abort") == 0)
+		abort();
+	else if (strncmp(line, "exit ", 5) == 0)
+		exit(atoi(line + 5));
 	else
 		puts("?");
 	fflush(stdout);

@@ -57,10 +57,17 @@ void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE
  * `size` bytes in all are left.  Returns how many it has removed. */
 uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const char *except);
 
+/* The file of a process directory that says of what the process died: lib/dump/crash.h. */
+#define CT_CRASH_FILE "crash"
+
 /* ---- dump_own.c: the calling process, into ctrace.dump.directory; NOT_FOUND: nothing is in
  * storage.  Another dump within the same second for the same reason is the one before.  out_path
  * may be NULL. */
 enum ctrace_status ct_dump_own(const char *title, const char *reason, char *out_path,
 			       size_t size) CT_MUST_USE;
+struct ct_process;
+/* Prints the absolute directory of its dumps and their limits as lines of CT_CRASH_FILE.  Returns
+ * their size; 0 without room. */
+int ct_dump_print_place(const struct ct_process *process, char *out, size_t room);
 
 #endif

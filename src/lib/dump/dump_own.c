@@ -44,6 +44,23 @@ static void directory_find(const struct ct_process *process, char out[PATH_SIZE]
 		(void)snprintf(out, PATH_SIZE, "%.*s", (int)size, logs);
 }
 
+int ct_dump_print_place(const struct ct_process *process, char *out, size_t room)
+{
+	size_t size = 0;
+	const char *current =
+		ct_session_text(&process->session, process->session.head->working_directory, &size);
+	char directory[PATH_SIZE];
+	int printed;
+
+	directory_find(process, directory);
+	printed = snprintf(out, room, "directory: %.*s%s%s\nkeep: %u\nsize: %llu\n",
+			   directory[0] == '/' ? 0 : (int)size, current,
+			   directory[0] == '/' || directory[0] == '\0' ? "" : "/", directory,
+			   process->settings.dump_keep,
+			   (unsigned long long)process->settings.dump_size);
+	return printed > 0 && (size_t)printed < room ? printed : 0;
+}
+
 static enum ctrace_status dump_try(const struct ct_process *process, const char *directory,
 				   struct ct_dump_request *request, struct ct_dump_result *result)
 {

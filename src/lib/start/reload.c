@@ -9,6 +9,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "lib/dump/crash.h"
 #include "lib/start/start.h"
 
 #include "lib/watch/watch.h"
@@ -174,6 +175,7 @@ static struct remarks take_settings(const struct ct_settings *next)
 	memcpy(now->dump_directory, next->dump_directory, sizeof now->dump_directory);
 	now->triggers = next->triggers;
 	ct_registry_unlock(ct_process.registry);
+	ct_crash_follow(&ct_process);
 	__atomic_store_n(&ct_process.session.head->flight_at_death,
 			 next->flight_trigger == CT_TRIGGER_SIGNAL, __ATOMIC_RELAXED);
 	return remarks;

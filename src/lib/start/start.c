@@ -8,6 +8,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "lib/dump/crash.h"
 #include "lib/start/start.h"
 
 #include "lib/component/writer_link.h"
@@ -167,6 +168,7 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	process->is_unopened = 1;
+	ct_crash_follow(process);
 	ct_shared_sync_update(&process->session.head->sync, 0);
 	ct_consumer_thread_start(process, run_directory);
 	start_control(process);

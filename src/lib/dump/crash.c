@@ -1,0 +1,280 @@
+/*
+ * crash.c - notes signal, registers and stack of the thread of which the process dies.
+ *
+ * The handler runs on the thread that has the signal, in any state of the program: it only writes
+ * with write(2) to a file that is open already, and reads /proc/self/maps.  Then it restores the
+ * action that was there before, and returns: an instruction that faults faults again, and a signal
+ * that was sent is sent again.  So the program's own handler runs, or the process dies with the
+ * status and the core that it would have had.  A handler that the program installs later replaces
+ * this one.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/dump/crash.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include "lib/dump/dump.h"
+
+#define FRAMES_LIMIT 64u
+#define MAPS_LIMIT (1u << 20)
+#define WAIT_TRIES 500u
+#define WAIT_NS 10000000
+
+static const struct {
+	int number;
+	uint32_t on; /* enum ct_dump_on */
+	const char *name;
+} signals[] = {
+	{ SIGSEGV, CT_DUMP_ON_SIGNAL, "SIGSEGV" }, { SIGBUS, CT_DUMP_ON_SIGNAL, "SIGBUS" },
+	{ SIGFPE, CT_DUMP_ON_SIGNAL, "SIGFPE" },   { SIGILL, CT_DUMP_ON_SIGNAL, "SIGILL" },
+	{ SIGABRT, CT_DUMP_ON_ABORT, "SIGABRT" },
+};
+static struct sigaction former[CT_COUNT(signals)];
+static uint32_t installed; /* mask of rows */
+static int crash_fd = -1;
+
+/* The thread that writes; 0: none yet.  Others that fault meanwhile wait until is_written. */
+static int writer;
+static int is_written;
+static sigjmp_buf walk_end; /* of the writer: its stack cannot be walked further */
+
+/* ---- writing, without stdio ---- */
+
+struct line {
+	char text[200];
+	size_t size;
+};
+
+static void line_text(struct line *line, const char *text)
+{
+	for (; *text != '\0' && line->size < sizeof line->text; text++)
+		line->text[line->size++] = *text;
+}
+
+static void line_hex(struct line *line, uint64_t value)
+{
+	line_text(line, "0x");
+	for (int shift = 60; shift >= 0; shift -= 4)
+		if (line->size < sizeof line->text)
+			line->text[line->size++] = "0123456789abcdef"[value >> shift & 15];
+}
+
+static void line_end(struct line *line)
+{
+	line_text(line, "\n");
+	(void)!write(crash_fd, line->text, line->size);
+	line->size = 0;
+}
+
+static void write_address(const char *key, const char *name, uint64_t value)
+{
+	struct line line = { .size = 0 };
+
+	line_text(&line, key);
+	line_text(&line, ": ");
+	line_text(&line, name);
+	line_hex(&line, value);
+	line_end(&line);
+}
+
+static void write_registers(const ucontext_t *context)
+{
+#if defined __x86_64__
+	static const struct {
+		const char *name;
+		int number;
+	} rows[] = {
+		{ "rip ", REG_RIP }, { "rsp ", REG_RSP }, { "rbp ", REG_RBP }, { "rax ", REG_RAX },
+		{ "rbx ", REG_RBX }, { "rcx ", REG_RCX }, { "rdx ", REG_RDX }, { "rsi ", REG_RSI },
+		{ "rdi ", REG_RDI }, { "r8 ", REG_R8 },   { "r9 ", REG_R9 },   { "r10 ", REG_R10 },
+		{ "r11 ", REG_R11 }, { "r12 ", REG_R12 }, { "r13 ", REG_R13 }, { "r14 ", REG_R14 },
+		{ "r15 ", REG_R15 }, { "efl ", REG_EFL },
+	};
+
+	for (size_t i = 0; i < CT_COUNT(rows); i++)
+		write_address("register", rows[i].name,
+			      (uint64_t)context->uc_mcontext.gregs[rows[i].number]);
+#elif defined __aarch64__
+	char name[] = "x00 ";
+
+	write_address("register", "pc ", context->uc_mcontext.pc);
+	write_address("register", "sp ", context->uc_mcontext.sp);
+	for (int i = 0; i < 31; i++) {
+		name[1] = (char)('0' + i / 10);
+		name[2] = (char)('0' + i % 10);
+		write_address("register", name, context->uc_mcontext.regs[i]);
+	}
+#else
+	(void)context;
+#endif
+}
+
+struct walk {
+	unsigned frames;
+	bool is_behind_signal;
+};
+
+static _Unwind_Reason_Code frame_write(struct _Unwind_Context *context, void *argument)
+{
+	struct walk *walk = argument;
+	int is_interrupted = 0;
+	uint64_t at = (uint64_t)_Unwind_GetIPInfo(context, &is_interrupted);
+
+	walk->is_behind_signal |= is_interrupted != 0;
+	if (!walk->is_behind_signal)
+		return _URC_NO_REASON;
+	write_address("frame", "", is_interrupted != 0 || at == 0 ? at : at - 1);
+	return ++walk->frames == FRAMES_LIMIT ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+static void write_maps(void)
+{
+	char bytes[4096];
+	size_t left = MAPS_LIMIT;
+	ssize_t size;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	(void)!write(crash_fd, "maps:\n", 6);
+	while (fd >= 0 && left >= sizeof bytes && (size = read(fd, bytes, sizeof bytes)) > 0) {
+		(void)!write(crash_fd, bytes, (size_t)size);
+		left -= (size_t)size;
+	}
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+static void write_all(size_t row, const siginfo_t *info, const ucontext_t *context, int thread)
+{
+	struct line line = { .size = 0 };
+	struct walk walk = { 0 };
+
+	line_text(&line, "signal: ");
+	line_text(&line, signals[row].name);
+	line_end(&line);
+	write_address("thread", "", (uint64_t)thread);
+	if (info->si_code > 0 && signals[row].number != SIGABRT)
+		write_address("address", "", (uint64_t)(uintptr_t)info->si_addr);
+	write_registers(context);
+	/* A damaged stack may fault once more: handler_run() comes back here. */
+	if (sigsetjmp(walk_end, 1) == 0)
+		(void)_Unwind_Backtrace(frame_write, &walk);
+	write_maps();
+}
+
+/* ---- the handler ---- */
+
+static void await_writer(void)
+{
+	const struct timespec pause = { .tv_nsec = WAIT_NS };
+
+	for (unsigned i = 0; i < WAIT_TRIES && __atomic_load_n(&is_written, __ATOMIC_ACQUIRE) == 0;
+	     i++)
+		(void)nanosleep(&pause, NULL);
+}
+
+static void handler_run(int number, siginfo_t *info, void *context)
+{
+	int thread = (int)syscall(SYS_gettid), nobody = 0, kept_errno = errno;
+	size_t row = 0;
+
+	while (row + 1 < CT_COUNT(signals) && signals[row].number != number)
+		row++;
+	if (__atomic_load_n(&writer, __ATOMIC_ACQUIRE) == thread &&
+	    __atomic_load_n(&is_written, __ATOMIC_ACQUIRE) == 0)
+		siglongjmp(walk_end, 1);
+	if (__atomic_compare_exchange_n(&writer, &nobody, thread, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE)) {
+		write_all(row, info, context, thread);
+		__atomic_store_n(&is_written, 1, __ATOMIC_RELEASE);
+	} else {
+		await_writer();
+	}
+	(void)sigaction(number, &former[row], NULL);
+	if (info->si_code <= 0)
+		(void)syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, number, info);
+	errno = kept_errno;
+}
+
+/* ---- following the setting ---- */
+
+static void file_make(struct ct_process *process)
+{
+	struct ct_session *session = &process->session;
+	char header[4400], name[64];
+	int size, fd;
+
+	ct_os_close(&crash_fd);
+	if (ct_session_directory(session) < 0)
+		return;
+	(void)snprintf(name, sizeof name, "%s", CT_CRASH_FILE);
+	fd = openat(session->directory_fd, name,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	crash_fd = ct_os_high(fd);
+	size = ct_dump_print_place(process, header, sizeof header);
+	(void)!write(crash_fd, header, (size_t)size);
+}
+
+static void actions_install(uint32_t on)
+{
+	struct sigaction action = { .sa_sigaction = handler_run,
+				    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+	uint32_t wanted = 0;
+
+	(void)sigemptyset(&action.sa_mask);
+	for (size_t i = 0; i < CT_COUNT(signals); i++)
+		wanted |= (on & signals[i].on) != 0 ? 1u << i : 0;
+	if (crash_fd < 0)
+		wanted = 0;
+	for (size_t i = 0; i < CT_COUNT(signals); i++) {
+		struct sigaction now;
+
+		if ((wanted & ~installed & 1u << i) != 0) {
+			(void)sigaction(signals[i].number, &action, &former[i]);
+		} else if ((installed & ~wanted & 1u << i) != 0 &&
+			   sigaction(signals[i].number, NULL, &now) == 0 &&
+			   (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == handler_run) {
+			(void)sigaction(signals[i].number, &former[i], NULL);
+		}
+	}
+	installed = wanted;
+}
+
+static void exit_note(int status, void *argument)
+{
+	char reason[40];
+
+	(void)argument;
+	if (status == 0 ||
+	    __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
+	    (__atomic_load_n(&ct_process.settings.dump_on, __ATOMIC_RELAXED) & CT_DUMP_ON_EXIT) ==
+		    0)
+		return;
+	(void)snprintf(reason, sizeof reason, "exit status %d", status & 0xFF);
+	(void)!ct_dump_own("", reason, NULL, 0);
+}
+
+void ct_crash_follow(struct ct_process *process)
+{
+	static bool notes_exit;
+	uint32_t on = __atomic_load_n(&process->settings.dump_on, __ATOMIC_RELAXED);
+
+	if ((on & (CT_DUMP_ON_SIGNAL | CT_DUMP_ON_ABORT)) != 0)
+		file_make(process);
+	actions_install(on);
+	if ((on & CT_DUMP_ON_EXIT) != 0 && !notes_exit)
+		notes_exit = on_exit(exit_note, NULL) == 0;
+}

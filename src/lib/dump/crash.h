@@ -1,0 +1,19 @@
+/*
+ * lib/dump/crash.h - what a process notes when it dies of a signal, for a dump that others make.
+ *
+ * The file CT_CRASH_FILE in the process directory has lines "key: value": first those of the dump
+ * directory ("directory", "keep", "size"), and after a crash "signal", "address", "thread",
+ * "register" and "frame" with addresses.  Behind the line "maps:" it is /proc/self/maps.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_CRASH_H
+#define CT_CRASH_H
+
+#include "lib/process/process.h"
+
+/* Follows ctrace.dump.on: makes the file and installs the handlers, or restores the former
+ * actions.  Called by a thread that attaches or changes the settings. */
+void ct_crash_follow(struct ct_process *process);
+
+#endif
