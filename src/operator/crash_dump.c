@@ -39,20 +39,29 @@ static const void *image_part(const struct image *image, uint64_t offset, uint64
 	return offset <= image->size && size <= image->size - offset ? image->at + offset : NULL;
 }
 
+static bool image_copy(const struct image *image, uint64_t offset, void *out, size_t size)
+{
+	const void *part = image_part(image, offset, size);
+
+	if (part != NULL)
+		memcpy(out, part, size);
+	return part != NULL;
+}
+
 /* The virtual address of a file offset. */
 static bool image_address(const struct image *image, const Elf64_Ehdr *head, uint64_t offset,
 			  uint64_t *out)
 {
-	for (unsigned i = 0; i < head->e_phnum; i++) {
-		const Elf64_Phdr *part =
-			image_part(image, head->e_phoff + (uint64_t)i * sizeof *part, sizeof *part);
+	Elf64_Phdr part;
 
-		if (part != NULL && part->p_type == PT_LOAD && offset >= part->p_offset &&
-		    offset - part->p_offset < part->p_filesz) {
-			*out = offset - part->p_offset + part->p_vaddr;
+	for (unsigned i = 0; i < head->e_phnum; i++)
+		if (image_copy(image, head->e_phoff + (uint64_t)i * sizeof part, &part,
+			       sizeof part) &&
+		    part.p_type == PT_LOAD && offset >= part.p_offset &&
+		    offset - part.p_offset < part.p_filesz) {
+			*out = offset - part.p_offset + part.p_vaddr;
 			return true;
 		}
-	}
 	return false;
 }
 
@@ -61,49 +70,47 @@ static bool table_find(const struct image *image, const Elf64_Shdr *table, const
 		       uint64_t address, char *out, size_t room)
 {
 	const char *names = image_part(image, texts->sh_offset, texts->sh_size);
+	Elf64_Sym symbol;
 
-	for (uint64_t i = 0; names != NULL && i < table->sh_size / sizeof(Elf64_Sym); i++) {
-		const Elf64_Sym *symbol =
-			image_part(image, table->sh_offset + i * sizeof *symbol, sizeof *symbol);
-
-		if (symbol == NULL)
+	for (uint64_t i = 0; names != NULL && i < table->sh_size / sizeof symbol; i++) {
+		if (!image_copy(image, table->sh_offset + i * sizeof symbol, &symbol,
+				sizeof symbol))
 			return false;
-		if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && address >= symbol->st_value &&
-		    address - symbol->st_value < symbol->st_size &&
-		    symbol->st_name < texts->sh_size) {
+		if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && address >= symbol.st_value &&
+		    address - symbol.st_value < symbol.st_size && symbol.st_name < texts->sh_size) {
+			const char *name = names + symbol.st_name;
+
 			(void)snprintf(out, room, " %.*s+0x%" PRIx64,
-				       (int)strnlen(names + symbol->st_name,
-						    texts->sh_size - symbol->st_name),
-				       names + symbol->st_name, address - symbol->st_value);
+				       (int)strnlen(name, texts->sh_size - symbol.st_name), name,
+				       address - symbol.st_value);
 			return true;
 		}
 	}
 	return false;
 }
 
+static bool section_copy(const struct image *image, const Elf64_Ehdr *head, uint32_t number,
+			 Elf64_Shdr *out)
+{
+	return number < head->e_shnum &&
+	       image_copy(image, head->e_shoff + (uint64_t)number * sizeof *out, out, sizeof *out);
+}
+
 static void image_find(const struct image *image, uint64_t offset, char *out, size_t room)
 {
-	const Elf64_Ehdr *head = image_part(image, 0, sizeof *head);
+	Elf64_Shdr table, texts;
+	Elf64_Ehdr head;
 	uint64_t address;
 
-	if (head == NULL || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head->e_ident[EI_CLASS] != ELFCLASS64 || head->e_phoff % 8 != 0 ||
-	    head->e_shoff % 8 != 0 || !image_address(image, head, offset, &address))
+	if (!image_copy(image, 0, &head, sizeof head) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    !image_address(image, &head, offset, &address))
 		return;
-	for (unsigned i = 0; i < head->e_shnum; i++) {
-		const Elf64_Shdr *table = image_part(
-			image, head->e_shoff + (uint64_t)i * sizeof *table, sizeof *table);
-		const Elf64_Shdr *texts;
-
-		if (table == NULL ||
-		    (table->sh_type != SHT_SYMTAB && table->sh_type != SHT_DYNSYM) ||
-		    table->sh_offset % 8 != 0 || table->sh_link >= head->e_shnum)
-			continue;
-		texts = image_part(image, head->e_shoff + (uint64_t)table->sh_link * sizeof *texts,
-				   sizeof *texts);
-		if (texts != NULL && table_find(image, table, texts, address, out, room))
+	for (uint32_t i = 0; section_copy(image, &head, i, &table); i++)
+		if ((table.sh_type == SHT_SYMTAB || table.sh_type == SHT_DYNSYM) &&
+		    section_copy(image, &head, table.sh_link, &texts) &&
+		    table_find(image, &table, &texts, address, out, room))
 			return;
-	}
 }
 
 static void file_find(const char *path, uint64_t offset, char *out, size_t room)
@@ -114,9 +121,10 @@ static void file_find(const char *path, uint64_t offset, char *out, size_t room)
 	void *at;
 
 	out[0] = '\0';
-	if (ct_os_open_file(AT_FDCWD, path, O_RDONLY, &fd) != CTRACE_OK)
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
 		return;
-	if (fstat(fd, &info) == 0 && info.st_size > 0) {
+	if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
 		image.size = (size_t)info.st_size;
 		at = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (at != MAP_FAILED) {
@@ -162,13 +170,12 @@ struct note {
 	uint32_t keep;
 	uint64_t size;
 	char signal[32]; /* "": the process did not crash */
+	bool has_frame;  /* the first frame is the failing instruction */
 	struct ct_buf details;
 };
 
 static void note_line(struct note *note, const char *key, const char *value, const char *maps)
 {
-	static bool has_frame;
-
 	if (strcmp(key, "directory") == 0) {
 		(void)snprintf(note->directory, sizeof note->directory, "%s", value);
 	} else if (strcmp(key, "keep") == 0) {
@@ -176,19 +183,17 @@ static void note_line(struct note *note, const char *key, const char *value, con
 	} else if (strcmp(key, "size") == 0) {
 		note->size = strtoull(value, NULL, 10);
 	} else if (strcmp(key, "frame") == 0) {
-		ct_buf_add_text(&note->details, has_frame ? "frame: " : "instruction: ");
+		ct_buf_add_text(&note->details, note->has_frame ? "frame: " : "instruction: ");
 		address_add(&note->details, maps, strtoull(value, NULL, 16));
 		ct_buf_add_char(&note->details, '\n');
-		if (!has_frame) {
-			has_frame = true;
+		if (!note->has_frame) {
+			note->has_frame = true;
 			note_line(note, key, value, maps);
 		}
 	} else if (strcmp(key, "signal") == 0 || strcmp(key, "address") == 0 ||
 		   strcmp(key, "thread") == 0 || strcmp(key, "register") == 0) {
-		if (key[0] == 's') {
-			has_frame = false;
+		if (strcmp(key, "signal") == 0)
 			(void)snprintf(note->signal, sizeof note->signal, "%s", value);
-		}
 		ct_buf_add_format(&note->details, "%s: ", key);
 		ct_escape_add(&note->details, value, strlen(value));
 		ct_buf_add_char(&note->details, '\n');

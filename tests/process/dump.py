@@ -191,7 +191,7 @@ def abort_is_noted(room):
     assert program.wait() == -signal.SIGABRT
     room.tool('recover')
     dump, = room.dumps('own')
-    has(room.tool('ipcs', 'STATUS', dump), '^ SIGNAL +SIGABRT$', r'^   .*dump_subject.* main')
+    has(room.tool('ipcs', 'STATUS', dump), '^ SIGNAL +SIGABRT$', r'^   .* abort', r'^   .*dump_subject.* main')
 
 
 def exit_status_is_a_reason(room):

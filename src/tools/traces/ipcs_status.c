@@ -8,12 +8,12 @@
  */
 #include "tools/traces/ipcs_status.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli/cli.h"
 #include "lib/dump/dump.h"
@@ -22,20 +22,24 @@
 #define ABOUT_LIMIT ((size_t)16 << 20)
 #define LABEL_WIDTH 12
 
-/* Returns false, and errno, when the trace has no such file. */
+/* Returns false when the trace has no such file. */
 static bool about_read(const char *path, struct ct_buf *text)
 {
-	enum ctrace_status status;
+	struct stat info;
 	char *name;
 	size_t size;
 	int fd;
 
 	if (asprintf(&name, "%s/%s", path, CT_DUMP_ABOUT) < 0)
 		return false;
-	status = ct_os_open_file(AT_FDCWD, name, O_RDONLY, &fd);
+	fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	free(name);
-	if (status != CTRACE_OK)
+	if (fd < 0)
 		return false;
+	if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+		ct_os_close(&fd);
+		return false;
+	}
 	while (text->size < ABOUT_LIMIT && ct_buf_reserve(text, 4096)) {
 		if (ct_os_read_at(fd, text->data + text->size, 4096, text->size, &size) !=
 			    CTRACE_OK ||
