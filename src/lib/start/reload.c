@@ -9,8 +9,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "lib/dump/crash.h"
 #include "lib/start/start.h"
+#include "lib/dump/crash.h"
 
 #include "lib/watch/watch.h"
 

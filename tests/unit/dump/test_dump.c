@@ -5,6 +5,7 @@
  */
 #include "../process/process_fixture.h"
 
+#include "lib/dump/crash.h"
 #include "lib/dump/dump.h"
 
 static struct ctrace_tracer stored = CTRACE_TRACER("STORED");
@@ -52,6 +53,40 @@ static void about_has(const char *path, const char *line)
 	CHILD_CHECK(fread(text, 1, sizeof text - 1, file) > 0);
 	(void)fclose(file);
 	CHILD_CHECK(strstr(text, line) != NULL);
+}
+
+static void body_dumps_itself(void)
+{
+	char name[CT_DUMP_NAME_SIZE], path[300] = "", again[300] = "";
+	enum ctrace_status status;
+
+	CHILD_CHECK(ctrace_dump("none", path, sizeof path) == CTRACE_NOT_FOUND && path[0] == '\0');
+	trace(&stored, 5);
+	status = ctrace_dump("a title", path, sizeof path);
+	CHILD_CHECK(status == CTRACE_OK && exists(path));
+	about_has(path, "title: a title\n");
+	about_has(path, "reason: ctrace_dump\n");
+	ct_dump_name(ct_process.session.head, name);
+	CHILD_CHECK(strstr(name, ".dump") != NULL);
+	/* for another reason */
+	status = ct_dump_own("", "test", again, sizeof again);
+	CHILD_CHECK(status == CTRACE_OK && exists(again) && strcmp(path, again) != 0);
+	CHILD_CHECK(ct_dump_make_room("dumps", 2, UINT64_MAX, "") == 0);
+	CHILD_CHECK(ct_dump_make_room("dumps", 1, UINT64_MAX, strrchr(again, '/') + 1) == 1);
+	CHILD_CHECK(!exists(path) && exists(again));
+	CHILD_CHECK(ct_dump_make_room("dumps", 1, 1, "") == 1 && !exists(again));
+	ct_crash_follow(&ct_process); /* ctrace.dump.on = off: nothing is installed */
+}
+
+static void a_process_dumps_itself(void **state)
+{
+	char here[1000], more[1100];
+
+	(void)state;
+	assert_non_null(getcwd(here, sizeof here));
+	(void)snprintf(more, sizeof more, "ctrace.dump.directory = %s/dumps\n", here);
+	store(more);
+	assert_int_equal(run_traced(body_dumps_itself), 0);
 }
 
 static void body_dumps(void)
@@ -197,6 +232,8 @@ static void a_forked_child_can_dump(void **state)
 int test_dump(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_process_dumps_itself, fixture_setup,
+						fixture_teardown),
 		cmocka_unit_test_setup_teardown(it_has_what_the_rings_hold, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(what_was_overwritten_is_counted, fixture_setup,
