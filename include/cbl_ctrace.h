@@ -74,6 +74,13 @@ CTF_API_ cobrtncode_t CBL_CTRACE_ROUTINE(const void *name, void *routine);
 CTF_API_ cobrtncode_t CBL_CTRACE_WTO(const void *console, const void *text, cobuns32_t length);
 
 /*
+ * Keeps what the program has in storage as a trace of its own, a dump: ctrace_dump().  title:
+ * length bytes, of which 100 count, up to a NUL and without trailing blanks.  SUCCESS; FAILURE:
+ * nothing is in storage; OUTPUT_ERROR: the dump cannot be written; NOT_ENOUGH_MEMORY.
+ */
+CTF_API_ cobrtncode_t CBL_CTRACE_DUMP(const void *title, cobuns32_t length);
+
+/*
  * Traces one entry: an event of level INFO with the number entry_id and one binary item of length
  * bytes, 0 to 65,536.  handle: from CBL_CTF_TRACER_GET for the trace's name ("APPXYZ.SUBA" for the
  * sublevel SUBA of APPXYZ).  Also in a signal handler.  The statuses of CBL_CTF_TRACE;

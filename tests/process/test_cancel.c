@@ -114,6 +114,8 @@ static void callback(cobuns32_t of, cobuns32_t type, void *info)
 	CALL(cbl_display, CBL_CTRACE_DISPLAY("CANCEL", "", NULL)) \
 	CALL(cbl_routine, CBL_CTRACE_ROUTINE("THIRDSS", (void *)(uintptr_t)routine)) \
 	CALL(cbl_wto, CBL_CTRACE_WTO(&(uint64_t){ 1 }, "nobody", 6)) \
+	CALL(cbl_dump, CBL_CTRACE_DUMP("title", 5)) \
+	CALL(dump, ctrace_dump("title", NULL, 0)) \
 	CALL(fork, fork_once())
 
 static uint32_t write_one(void)

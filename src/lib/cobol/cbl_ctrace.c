@@ -12,6 +12,7 @@
 #include "lib/cobol/cobol.h"
 
 #include "lib/component/component.h"
+#include "lib/dump/dump.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -565,6 +566,19 @@ cobrtncode_t CBL_CTRACE_WTO(const void *console, const void *text, cobuns32_t le
 	memcpy(&number, console, sizeof(number));
 	(void)text_read(line, text, length < CTRACE_MAX_WTO ? length : CTRACE_MAX_WTO);
 	return ct_cbl_return(ctrace_wto(number, line));
+}
+
+/* ---- dumps ---- */
+
+cobrtncode_t CBL_CTRACE_DUMP(const void *title, cobuns32_t length)
+{
+	CT_CANCEL_OFF();
+	char text[CT_DUMP_TITLE + 1] = "";
+
+	ct_notify_deliver();
+	if (!ct_cbl_is_null(title))
+		(void)text_read(text, title, length < CT_DUMP_TITLE ? length : CT_DUMP_TITLE);
+	return ct_cbl_return(ct_dump_own(text, "CBL_CTRACE_DUMP", NULL, 0));
 }
 
 /* ---- entries ---- */

@@ -138,6 +138,7 @@ enum ctrace_status ct_dump_own(const char *title, const char *reason, char *out_
 
 enum ctrace_status ctrace_dump(const char *title, char *out_path, size_t size)
 {
+	CT_CANCEL_OFF();
 	char shown[CT_DUMP_TITLE + 1];
 	int kept_errno = errno;
 	enum ctrace_status status;

@@ -429,6 +429,8 @@ static void a_message_is_cut_and_has_an_end(void **state)
 	says(cut);
 	assert_int_equal(CBL_CTRACE_WTO(&nobody, "text", 4), CTF_RET_FAILURE);
 	assert_int_equal(CBL_CTRACE_WTO(NULL, "text", 4), CTF_RET_FAILURE);
+	/* Nothing is in storage. */
+	assert_int_equal(CBL_CTRACE_DUMP("title", 5), CTF_RET_FAILURE);
 	assert_int_equal(CBL_CTRACE_WTO(&nobody, NULL, 4), CTF_RET_FAILURE);
 	assert_int_equal(CBL_CTRACE_DELETE(request, outcome), 0);
 }
