@@ -25,9 +25,7 @@
 
 #include <systemd/sd-journal.h>
 
-#include "lib/control/control.h"
-
-#define CONFIG_LIMIT ((size_t)1 << 20)
+#include "cli/own_setting.h"
 
 static struct {
 	char path[4096]; /* "": there is no log */
@@ -36,44 +34,12 @@ static struct {
 	int fd;
 } hardcopy = { .fd = -1 };
 
-static void path_note(const struct ct_command *command, unsigned line, void *user)
-{
-	(void)line;
-	(void)user;
-	if (command->verb == CT_VERB_LOG)
-		(void)snprintf(hardcopy.path, sizeof hardcopy.path, "%.*s",
-			       (int)command->value.size, command->value.at);
-}
-
-static void path_reset(void *user)
-{
-	(void)user;
-	hardcopy.path[0] = '\0';
-}
-
-/* The file is the operator's, and errors in it are `ctrace config check`'s. */
-static void config_read(const char *path)
-{
-	const struct ct_config_reader reader = { .command = path_note, .reset = path_reset };
-	const struct ct_program program = { .name = "ctrace", .path = "ctrace" };
-	struct ct_buf text;
-	unsigned stopped_at;
-
-	ct_buf_init(&text);
-	if (ct_os_read_file(path, CONFIG_LIMIT, &text) == CTRACE_OK)
-		ct_config_read(ct_buf_text(&text), text.size, &program, &reader, &stopped_at);
-	ct_buf_fini(&text);
-}
-
 bool ct_hardcopy_open(char why[200])
 {
-	const char *config = ct_os_environment("MFTRACE_CONFIG");
 	const struct passwd *user;
 
 	ct_hardcopy_close();
-	if (config != NULL)
-		config_read(config);
-	if (hardcopy.path[0] == '\0')
+	if (!ct_own_setting(CT_VERB_LOG, hardcopy.path, sizeof hardcopy.path))
 		return true;
 	user = getpwuid(geteuid()); /* only now: libc's services may abort without memory */
 	if (user != NULL)

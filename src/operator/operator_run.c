@@ -13,7 +13,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "cli/own_setting.h"
 #include "operator/display_trace.h"
 #include "operator/dump_run.h"
 #include "operator/hardcopy.h"
@@ -175,7 +177,12 @@ static void dump_run(struct dialogue *dialogue, const struct target *target,
 				   .reason = "DUMP command",
 				   .report = dump_report,
 				   .user = dialogue };
+	char directory[4096];
 
+	if (ct_own_setting(CT_VERB_DUMP_DIRECTORY, directory, sizeof directory)) {
+		(void)mkdir(directory, 0700); /* if it cannot be made, no dump can */
+		run.directory = directory;
+	}
 	ct_dump_run(&run);
 	if (run.made != 0)
 		ct_wto(&dialogue->wto, IEA794I, command->title, NULL);

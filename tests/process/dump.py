@@ -121,6 +121,13 @@ def operators_dump(room):
     has(room.tool('op', 'D R'), '^CTR007I')
 
 
+def operators_dump_into_the_directory(room):
+    program = room.program()
+    program.ask('trace 1')
+    room.tool('op', '--reply', 'END', 'DUMP COMM=(x)')
+    assert len(room.dumps('own')) == 1 and not room.dumps()
+
+
 def operators_dump_by_one_command(room):
     program, other = room.program(), room.program()
     program.ask('trace 3')
@@ -219,7 +226,7 @@ def others_are_not_noted(room):
 
 OWN = 'ctrace.dump.directory = @/own'
 TESTS = [(crash_of_a_thread, (OWN, 'ctrace.dump.on = fatal-signal')), (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),
-         (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')), (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')), (program_dumps_itself, ('ctrace.dump.directory = @/own', 'ctrace.dump.keep = 3')), (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)), (operators_dump, ()), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
+         (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')), (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')), (program_dumps_itself, ('ctrace.dump.directory = @/own', 'ctrace.dump.keep = 3')), (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)), (operators_dump, ()), (operators_dump_into_the_directory, (OWN,)), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
 
 
 def main():
