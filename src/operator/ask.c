@@ -18,7 +18,7 @@
 
 #include "session/session.h"
 #include "writer/writer.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 
 #define MOST_WRITERS 256u
 

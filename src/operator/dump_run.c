@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 
 #define PATH_SIZE 4096
 #define NAMES_TRIED 9u

@@ -7,7 +7,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "operator/transact.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>

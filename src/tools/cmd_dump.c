@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 
 #include "operator/dump_run.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "operator/target.h"
 
 struct dump_options {

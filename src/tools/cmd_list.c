@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "operator/spool_note.h"
 #include "cli/cli.h"
 

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "operator/recovery_sweep.h"
-#include "operator/recovery_watch.h"
+#include "operator/recovery/recovery.h"
+#include "operator/recovery/recovery_watch.h"
 
 struct recover_arguments {
 	struct ct_recovery_sweep run;

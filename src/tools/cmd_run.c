@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #include "cli/progress_line.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "print/run_page.h"
 #include "tools/runs/cobol_library.h"
 #include "tools/runs/run_follow.h"

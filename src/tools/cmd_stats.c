@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cli/allocate.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "cli/end_signal.h"
 #include "tools/processes/stats.h"
 #include "tools/traces/stats_trace.h"

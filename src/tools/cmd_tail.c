@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "base/hash_table.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "cli/end_signal.h"
 #include "tools/traces/line_options.h"
 #include "cli/line_store.h"

@@ -26,7 +26,7 @@
 #include "cli/end_signal.h"
 #include "tools/processes/top.h"
 #include "tools/streams/stream_copy.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 
 #define NS_PER_SECOND 1000000000u
 #define LEAST_SECONDS 0.1

@@ -117,9 +117,9 @@ static void dump_emit(struct sink *sink, const struct ct_settings *settings)
 	static const char *const words[] = { "fatal-signal", "abort", "exit-status" };
 	const char *before = "";
 
-	if (settings->dump_directory[0] != '\0') {
+	if (settings->dump_directory_size != 0) {
 		setting_begin(sink, "ctrace.dump.directory", NULL);
-		add_text(&sink->value, settings->dump_directory, strlen(settings->dump_directory));
+		add_text(&sink->value, settings->dump_directory, settings->dump_directory_size);
 		setting_end(sink);
 	}
 	setting_begin(sink, "ctrace.dump.keep", NULL);

@@ -22,7 +22,7 @@
 #include "base/base.h"
 #include "tools/hosts/hosts_ask.h"
 #include "tools/options_file.h"
-#include "operator/recovery_watch.h"
+#include "operator/recovery/recovery_watch.h"
 
 enum { OPTION_HOST = 256 };
 

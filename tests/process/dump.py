@@ -224,9 +224,31 @@ def others_are_not_noted(room):
     assert not room.dumps('own')
 
 
+def a_child_does_not_note_for_its_parent(room):
+    program = room.program()
+    program.ask('trace 2')
+    assert program.ask('fork') == str(int(signal.SIGSEGV))
+    program.process.kill()
+    program.wait()
+    room.tool('recover')
+    assert not room.dumps('own')
+
+
 OWN = 'ctrace.dump.directory = @/own'
-TESTS = [(crash_of_a_thread, (OWN, 'ctrace.dump.on = fatal-signal')), (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),
-         (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')), (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')), (program_dumps_itself, ('ctrace.dump.directory = @/own', 'ctrace.dump.keep = 3')), (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)), (operators_dump, ()), (operators_dump_into_the_directory, (OWN,)), (operators_dump_by_one_command, ()), (status_of_a_dump, ()), (status_of_something_else, ())]
+TESTS = [
+    (crash_of_a_thread, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (a_child_does_not_note_for_its_parent, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),
+    (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')),
+    (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')),
+    (program_dumps_itself, (OWN, 'ctrace.dump.keep = 3')),
+    (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)),
+    (operators_dump, ()),
+    (operators_dump_into_the_directory, (OWN,)),
+    (operators_dump_by_one_command, ()),
+    (status_of_a_dump, ()),
+    (status_of_something_else, ()),
+]
 
 
 def main():

@@ -8,6 +8,7 @@
  *
  *     crash             dies of SIGSEGV, in the function fail() of another thread
  *     abort             dies of SIGABRT
+ *     fork              forks a child that dies of SIGSEGV at once; the child's signal
  *     exit N            ends with this status
  *
  * Ends at the end of stdin.
@@ -17,9 +18,11 @@
 #include <ctrace/ctrace.h>
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct ctrace_tracer stored = CTRACE_TRACER("STORED");
@@ -61,6 +64,19 @@ static void crash(void)
 		(void)pthread_join(thread, NULL);
 }
 
+static void fork_child(void)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		(void)raise(SIGSEGV);
+		_exit(0);
+	}
+	(void)waitpid(child, &status, 0);
+	printf("%d\n", WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
 static void obey(char *line)
 {
 	if (strncmp(line, "trace ", 6) == 0)
@@ -71,6 +87,8 @@ static void obey(char *line)
 		crash();
 	else if (strcmp(line, "abort") == 0)
 		abort();
+	else if (strcmp(line, "fork") == 0)
+		fork_child();
 	else if (strncmp(line, "exit ", 5) == 0)
 		exit(atoi(line + 5));
 	else

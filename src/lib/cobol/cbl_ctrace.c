@@ -578,7 +578,9 @@ cobrtncode_t CBL_CTRACE_DUMP(const void *title, cobuns32_t length)
 	ct_notify_deliver();
 	if (!ct_cbl_is_null(title))
 		(void)text_read(text, title, length < CT_DUMP_TITLE ? length : CT_DUMP_TITLE);
-	return ct_cbl_return(ct_dump_own(text, "CBL_CTRACE_DUMP", NULL, 0));
+	return ct_cbl_return(
+		ct_dump_own(&(struct ct_dump_request){ .title = text, .reason = "CBL_CTRACE_DUMP" },
+			    NULL, 0, NULL));
 }
 
 /* ---- entries ---- */

@@ -352,13 +352,13 @@ static enum ctrace_status apply_run_programs(const struct ct_target *target,
 static enum ctrace_status apply_dump_directory(const struct ct_target *target,
 					       const struct ct_command *command)
 {
-	char *path = target->settings->dump_directory;
+	struct ct_settings *settings = target->settings;
 
-	if (command->value.size >= sizeof target->settings->dump_directory)
+	if (command->value.size >= sizeof settings->dump_directory)
 		return CTRACE_SYNTAX_ERROR;
 	ct_registry_lock(target->registry);
-	memcpy(path, command->value.at, command->value.size);
-	path[command->value.size] = '\0';
+	memcpy(settings->dump_directory, command->value.at, command->value.size);
+	settings->dump_directory_size = (uint32_t)command->value.size;
 	ct_registry_unlock(target->registry);
 	return CTRACE_OK;
 }

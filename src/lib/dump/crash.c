@@ -44,6 +44,7 @@ static const struct {
 static struct sigaction former[CT_COUNT(signals)];
 static uint32_t installed; /* mask of rows */
 static int crash_fd = -1;
+static pid_t crash_owner; /* the file's process: a forked child has no file of its own at first */
 
 /* The thread that writes; 0: none yet.  Others that fault meanwhile wait until is_written. */
 static int writer;
@@ -194,8 +195,10 @@ static void handler_run(int number, siginfo_t *info, void *context)
 	if (__atomic_load_n(&writer, __ATOMIC_ACQUIRE) == thread &&
 	    __atomic_load_n(&is_written, __ATOMIC_ACQUIRE) == 0)
 		siglongjmp(walk_end, 1);
-	if (__atomic_compare_exchange_n(&writer, &nobody, thread, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE)) {
+	if (getpid() != crash_owner) {
+		/* a child that has not attached: the file is its parent's */
+	} else if (__atomic_compare_exchange_n(&writer, &nobody, thread, false, __ATOMIC_ACQ_REL,
+					       __ATOMIC_ACQUIRE)) {
 		write_all(row, info, context, thread);
 		__atomic_store_n(&is_written, 1, __ATOMIC_RELEASE);
 	} else {
@@ -224,6 +227,7 @@ static void file_make(struct ct_process *process)
 	if (fd < 0)
 		return;
 	crash_fd = ct_os_high(fd);
+	crash_owner = getpid();
 	size = ct_dump_print_place(process, header, sizeof header);
 	(void)!write(crash_fd, header, (size_t)size);
 }
@@ -264,7 +268,8 @@ static void exit_note(int status, void *argument)
 		    0)
 		return;
 	(void)snprintf(reason, sizeof reason, "exit status %d", status & 0xFF);
-	(void)!ct_dump_own("", reason, NULL, 0);
+	(void)!ct_dump_own(&(struct ct_dump_request){ .title = "", .reason = reason }, NULL, 0,
+			   NULL);
 }
 
 void ct_crash_follow(struct ct_process *process)

@@ -412,7 +412,7 @@ enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 	return status;
 }
 
-void ct_dump_forked(void)
+void ct_dump_make_forked(void)
 {
 	(void)pthread_mutex_init(&lock, NULL);
 	current = NULL;

@@ -47,8 +47,6 @@ struct ct_dump_result {
 enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 				struct ct_dump_result *out_result) CT_MUST_USE;
 
-/* In a forked child: another thread of the parent may have been making a dump. */
-void ct_dump_forked(void);
 /* ---- dump_keep.c: dumps in the directory of many */
 #define CT_DUMP_NAME_SIZE 128u
 /* "PAYROLL.1234.20261126-143205.dump", with the present time. */
@@ -61,10 +59,14 @@ uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const
 #define CT_CRASH_FILE "crash"
 
 /* ---- dump_own.c: the calling process, into ctrace.dump.directory; NOT_FOUND: nothing is in
- * storage.  Another dump within the same second for the same reason is the one before.  out_path
- * may be NULL. */
-enum ctrace_status ct_dump_own(const char *title, const char *reason, char *out_path,
-			       size_t size) CT_MUST_USE;
+ * storage.  Of the request only title, reason and details count.  Another dump within the same
+ * second for the same reason is the one before.  out_path and out_events may be NULL. */
+enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_path, size_t size,
+			       uint64_t *out_events) CT_MUST_USE;
+/* In a forked child: another thread of the parent may have been making a dump. */
+void ct_dump_forked(void);
+/* The same for dump.c, which ct_dump_forked() calls. */
+void ct_dump_make_forked(void);
 struct ct_process;
 /* Prints the absolute directory of its dumps and their limits as lines of CT_CRASH_FILE.  Returns
  * their size; 0 without room. */

@@ -1,7 +1,7 @@
 /*
  * dump_own.c - a process dumps itself.
  *
- * Called on any thread of the program, and by ctrace's own; never in a signal handler.
+ * Called on any thread of the program, and by the trigger thread; never in a signal handler.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +20,7 @@
 
 #define PATH_SIZE 4096u
 #define REASON_SIZE 120u
+#define DETAILS_SIZE 600u
 #define NAMES_TRIED 9u
 
 /* The last dump: another one within the same second for the same reason is the same. */
@@ -28,6 +29,7 @@ static struct {
 	time_t second;
 	char reason[REASON_SIZE];
 	char path[PATH_SIZE];
+	uint64_t events;
 } last;
 
 /* ctrace.dump.directory, else MFTRACE_LOGS, else the current directory: "". */
@@ -38,7 +40,8 @@ static void directory_find(const struct ct_process *process, char out[PATH_SIZE]
 		ct_session_text(&process->session, process->session.head->log_directory, &size);
 
 	ct_registry_lock(process->registry);
-	(void)snprintf(out, PATH_SIZE, "%s", process->settings.dump_directory);
+	(void)snprintf(out, PATH_SIZE, "%.*s", (int)process->settings.dump_directory_size,
+		       process->settings.dump_directory);
 	ct_registry_unlock(process->registry);
 	if (out[0] == '\0')
 		(void)snprintf(out, PATH_SIZE, "%.*s", (int)size, logs);
@@ -84,16 +87,17 @@ static enum ctrace_status dump_try(const struct ct_process *process, const char 
 	}
 }
 
-static enum ctrace_status dump_new(struct ct_process *process, const char *title,
-				   const char *reason)
+static enum ctrace_status dump_new(struct ct_process *process, const struct ct_dump_request *what)
 {
 	uint32_t keep = __atomic_load_n(&process->settings.dump_keep, __ATOMIC_RELAXED);
 	uint64_t bytes = __atomic_load_n(&process->settings.dump_size, __ATOMIC_RELAXED);
-	struct ct_dump_result result = { 0 };
-	struct ct_dump_request request = {
-		.own = &process->session, .path = last.path, .title = title, .reason = reason
-	};
-	char directory[PATH_SIZE], details[40];
+	struct ct_dump_result result = { .events = 0 };
+	char directory[PATH_SIZE], details[DETAILS_SIZE];
+	struct ct_dump_request request = { .own = &process->session,
+					   .path = last.path,
+					   .title = what->title,
+					   .reason = what->reason,
+					   .details = what->details };
 	enum ctrace_status status;
 	const char *name;
 	uint32_t removed;
@@ -103,8 +107,11 @@ static enum ctrace_status dump_new(struct ct_process *process, const char *title
 		(void)mkdir(directory, 0700); /* if it cannot be made, the dump reports that */
 	name = directory[0] != '\0' ? directory : ".";
 	removed = ct_dump_make_room(name, keep - 1, bytes, "");
-	(void)snprintf(details, sizeof details, "removed: %u\n", removed);
-	request.details = removed != 0 ? details : NULL;
+	if (removed != 0) {
+		(void)snprintf(details, sizeof details, "removed: %u\n%s", removed,
+			       what->details != NULL ? what->details : "");
+		request.details = details;
+	}
 	status = dump_try(process, directory, &request, &result);
 	if (status == CTRACE_OK && result.events == 0)
 		status = CTRACE_NOT_FOUND;
@@ -113,10 +120,12 @@ static enum ctrace_status dump_new(struct ct_process *process, const char *title
 
 		(void)ct_dump_make_room(name, keep, bytes, slash != NULL ? slash + 1 : last.path);
 	}
+	last.events = result.events;
 	return status;
 }
 
-enum ctrace_status ct_dump_own(const char *title, const char *reason, char *out_path, size_t size)
+enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_path, size_t size,
+			       uint64_t *out_events)
 {
 	struct ct_process *process = ct_process_attach();
 	enum ctrace_status status = CTRACE_OK;
@@ -125,15 +134,25 @@ enum ctrace_status ct_dump_own(const char *title, const char *reason, char *out_
 	if (process == NULL)
 		return CTRACE_FAILURE;
 	ct_guard_lock(&lock);
-	if (last.second != now || strcmp(last.reason, reason) != 0) {
-		status = dump_new(process, title, reason);
+	if (last.second != now || strcmp(last.reason, request->reason) != 0) {
+		status = dump_new(process, request);
 		last.second = status == CTRACE_OK ? now : 0;
-		(void)snprintf(last.reason, sizeof last.reason, "%s", reason);
+		(void)snprintf(last.reason, sizeof last.reason, "%s", request->reason);
 	}
 	if (status == CTRACE_OK && out_path != NULL && size != 0)
 		(void)snprintf(out_path, size, "%s", last.path);
+	if (status == CTRACE_OK && out_events != NULL)
+		*out_events = last.events;
 	ct_guard_unlock(&lock);
 	return status;
+}
+
+/* The parent's last dump is none of the child's. */
+void ct_dump_forked(void)
+{
+	(void)pthread_mutex_init(&lock, NULL);
+	last.second = 0;
+	ct_dump_make_forked();
 }
 
 enum ctrace_status ctrace_dump(const char *title, char *out_path, size_t size)
@@ -144,7 +163,8 @@ enum ctrace_status ctrace_dump(const char *title, char *out_path, size_t size)
 	enum ctrace_status status;
 
 	(void)snprintf(shown, sizeof shown, "%s", title != NULL ? title : "");
-	status = ct_dump_own(shown, "ctrace_dump", out_path, size);
+	status = ct_dump_own(&(struct ct_dump_request){ .title = shown, .reason = "ctrace_dump" },
+			     out_path, size, NULL);
 	errno = kept_errno;
 	return status;
 }

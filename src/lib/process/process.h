@@ -35,7 +35,6 @@ struct ct_process {
 	struct ct_session session;
 	struct ct_registry *registry;
 	struct ct_ring_pool *pool;
-	struct ct_settings settings;
 	const struct ct_target *target; /* where commands take effect (lib/control/control.h) */
 	struct ct_classes classes;      /* of session.classes */
 	uint32_t wake_word;             /* the consumer thread sleeps on it; raised to wake it */
@@ -46,6 +45,7 @@ struct ct_process {
 	/* mask of destinations of dead external writers: the consumer thread finishes their work,
 	 * and clears it */
 	uint32_t taking_over;
+	struct ct_settings settings; /* last: most of its pages stay untouched */
 };
 /* Hidden, so that trace calls load it without indirection. */
 extern struct ct_process ct_process __attribute__((visibility("hidden")));

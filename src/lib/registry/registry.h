@@ -48,21 +48,23 @@ struct ct_trigger_list {
 /* When a process is dumped without a request. */
 enum ct_dump_on { CT_DUMP_ON_SIGNAL = 1, CT_DUMP_ON_ABORT = 2, CT_DUMP_ON_EXIT = 4 };
 struct ct_settings {
-	uint64_t buffer;           /* ctrace.buffer: bytes of a thread's ring, a power of two */
-	uint32_t overflow;         /* ctrace.overflow: enum ct_overflow of lib/ring/ring.h */
-	uint32_t flight_trigger;   /* ctrace.flight.trigger */
-	uint64_t block_timeout_ns; /* ctrace.block.timeout */
-	uint64_t flight_buffer;    /* ctrace.flight.buffer */
-	uint64_t keep_ns;          /* ctrace.keep */
-	bool attach;               /* ctrace.attach */
-	bool runs_programs;        /* ctrace.run.programs: triggers may start programs */
-	uint32_t dump_keep;        /* ctrace.dump.keep */
-	uint64_t dump_size;        /* ctrace.dump.size: bytes */
-	uint32_t dump_on;          /* ctrace.dump.on: mask of enum ct_dump_on */
-	/* ct_settings_init() sets each of these to empty, and clears what is before them. */
-	char run_directory[4096];  /* ctrace.run.directory; "" when not set */
-	char dump_directory[4096]; /* ctrace.dump.directory; "" when not set */
+	uint64_t buffer;              /* ctrace.buffer: bytes of a thread's ring, a power of two */
+	uint32_t overflow;            /* ctrace.overflow: enum ct_overflow of lib/ring/ring.h */
+	uint32_t flight_trigger;      /* ctrace.flight.trigger */
+	uint64_t block_timeout_ns;    /* ctrace.block.timeout */
+	uint64_t flight_buffer;       /* ctrace.flight.buffer */
+	uint64_t keep_ns;             /* ctrace.keep */
+	bool attach;                  /* ctrace.attach */
+	bool runs_programs;           /* ctrace.run.programs: triggers may start programs */
+	uint32_t dump_keep;           /* ctrace.dump.keep */
+	uint64_t dump_size;           /* ctrace.dump.size: bytes */
+	uint32_t dump_on;             /* ctrace.dump.on: mask of enum ct_dump_on */
+	uint32_t dump_directory_size; /* bytes of dump_directory; 0: not set */
+	/* ct_settings_init() clears what is before these, and of each what says that it is empty.
+	 */
+	char run_directory[4096];        /* ctrace.run.directory; "" when not set */
 	struct ct_trigger_list triggers; /* under the registry's lock */
+	char dump_directory[4096];       /* ctrace.dump.directory, not terminated */
 };
 void ct_settings_init(struct ct_settings *settings);
 

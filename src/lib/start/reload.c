@@ -172,7 +172,8 @@ static struct remarks take_settings(const struct ct_settings *next)
 	__atomic_store_n(&now->dump_on, next->dump_on, __ATOMIC_RELAXED);
 	ct_registry_lock(ct_process.registry);
 	memcpy(now->run_directory, next->run_directory, sizeof now->run_directory);
-	memcpy(now->dump_directory, next->dump_directory, sizeof now->dump_directory);
+	memcpy(now->dump_directory, next->dump_directory, next->dump_directory_size);
+	now->dump_directory_size = next->dump_directory_size;
 	now->triggers = next->triggers;
 	ct_registry_unlock(ct_process.registry);
 	ct_crash_follow(&ct_process);

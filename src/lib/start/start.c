@@ -168,7 +168,8 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	process->is_unopened = 1;
-	ct_crash_follow(process);
+	if (process->settings.dump_on != 0)
+		ct_crash_follow(process);
 	ct_shared_sync_update(&process->session.head->sync, 0);
 	ct_consumer_thread_start(process, run_directory);
 	start_control(process);

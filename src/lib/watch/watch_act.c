@@ -11,13 +11,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/component/component.h"
 #include "lib/dump/dump.h"
 #include "lib/process/process.h"
 
-#define NAMES_TRIED 1000u
 #define LEVELS CT_TRIGGER_LIMIT /* components whose level is set for a time */
 
 /* Event ids of CT_WATCH_COMPONENT. */
@@ -32,65 +30,34 @@ static void report_add(char report[256], const char *text)
 
 /* ---- dump ---- */
 
-static const char *dump_directory(void)
-{
-	return "."; /* the program's working directory */
-}
-
-/* "PAYROLL.1234.TRAP.1.dump": the name says which trigger of which process. */
-static void dump_path(char out[4096], const char *trigger, unsigned number)
-{
-	const struct ct_session_head *head = ct_process.session.head;
-	char job[sizeof head->jobname + 1];
-
-	(void)snprintf(job, sizeof job, "%.*s", (int)strnlen(head->jobname, sizeof head->jobname),
-		       head->jobname);
-	for (char *at = job; *at != '\0'; at++)
-		if (*at == '/' || (unsigned char)*at <= ' ')
-			*at = '_';
-	(void)snprintf(out, 4096, "%s/%s.%u.%s.%u.dump", dump_directory(), job, head->pid, trigger,
-		       number);
-}
-
 static bool act_dump(const struct ct_trigger_fired *fired, char report[256])
 {
-	char path[4096], reason[sizeof "trigger " + CT_TRIGGER_NAME], details[512];
-	char text[200];
-	struct ct_dump_request request = { .own = &ct_process.session,
-					   .path = path,
-					   .title = "",
-					   .reason = reason,
-					   .details = details };
-	struct ct_dump_result result;
-	enum ctrace_status status = CTRACE_OUTPUT_ERROR;
+	char path[4096], reason[sizeof "trigger " + CT_TRIGGER_NAME], details[512], text[200];
+	const struct ct_dump_request request = { .title = "",
+						 .reason = reason,
+						 .details = details };
+	enum ctrace_status status;
+	uint64_t events;
 
 	(void)snprintf(reason, sizeof reason, "trigger %s", fired->name);
 	(void)snprintf(details, sizeof details, "trigger: %s\nevent: %.255s %u %s\nthread: %u\n",
 		       fired->name, fired->component, fired->event_id, ct_level_name(fired->level),
 		       fired->tid);
-	errno = EEXIST;
-	for (unsigned number = 1;
-	     status == CTRACE_OUTPUT_ERROR && errno == EEXIST && number <= NAMES_TRIED; number++) {
-		dump_path(path, fired->name, number);
-		if (access(path, F_OK) == 0) {
-			errno = EEXIST;
-			continue;
-		}
-		errno = 0;
-		status = ct_dump_make(&request, &result);
-	}
-	if (status != CTRACE_OK)
+	status = ct_dump_own(&request, path, sizeof path, &events);
+	if (status == CTRACE_OK) {
+		const char *slash = strrchr(path, '/');
+
+		(void)snprintf(text, sizeof text, "dump %.120s of %llu events",
+			       slash != NULL ? slash + 1 : path, (unsigned long long)events);
+	} else if (status == CTRACE_OUTPUT_ERROR) {
+		(void)snprintf(text, sizeof text, "no dump: %s", strerrorname_np(errno));
+	} else {
 		(void)snprintf(text, sizeof text, "no dump: %s",
-			       errno != 0 && status == CTRACE_OUTPUT_ERROR
-				       ? strerrorname_np(errno)
-				       : ctrace_status_text(status));
-	else if (result.events == 0)
-		(void)snprintf(text, sizeof text, "no dump: no ring holds an event");
-	else
-		(void)snprintf(text, sizeof text, "dump %.120s of %llu events", path + 2,
-			       (unsigned long long)result.events);
+			       status == CTRACE_NOT_FOUND ? "no ring holds an event"
+							  : ctrace_status_text(status));
+	}
 	report_add(report, text);
-	return status == CTRACE_OK && result.events != 0;
+	return status == CTRACE_OK;
 }
 
 /* ---- levels ---- */

@@ -26,7 +26,7 @@
 #include "cli/cli.h"
 #include "format/format.h"
 #include "lib/emit/emit.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "tools/runs/run_losses.h"
 
 #define MARK CT_FILE_RUN_MARK

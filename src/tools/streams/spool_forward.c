@@ -36,7 +36,7 @@
 #include "cli/end_signal.h"
 #include "lib/emit/binfile.h"
 #include "lib/emit/spool.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "tools/streams/stream_copy.h"
 
 #define PROCESSES 64u          /* for the addresses of one spool, or the owners of one directory */

@@ -19,7 +19,7 @@
 
 #include "tools/traces/annotation.h"
 #include "cli/cli.h"
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 #include "tools/streams/stream_copy.h"
 #include "tools/traces/host_clocks.h"
 #include "tools/traces/event_groups.h"

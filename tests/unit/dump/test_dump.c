@@ -57,7 +57,11 @@ static void about_has(const char *path, const char *line)
 
 static void body_dumps_itself(void)
 {
+	const struct ct_dump_request own = { .title = "",
+					     .reason = "test",
+					     .details = "detail: two\n" };
 	char name[CT_DUMP_NAME_SIZE], path[300] = "", again[300] = "";
+	uint64_t events = 0;
 	enum ctrace_status status;
 
 	CHILD_CHECK(ctrace_dump("none", path, sizeof path) == CTRACE_NOT_FOUND && path[0] == '\0');
@@ -69,8 +73,10 @@ static void body_dumps_itself(void)
 	ct_dump_name(ct_process.session.head, name);
 	CHILD_CHECK(strstr(name, ".dump") != NULL);
 	/* for another reason */
-	status = ct_dump_own("", "test", again, sizeof again);
+	status = ct_dump_own(&own, again, sizeof again, &events);
 	CHILD_CHECK(status == CTRACE_OK && exists(again) && strcmp(path, again) != 0);
+	CHILD_CHECK(events == 5);
+	about_has(again, "detail: two\n");
 	CHILD_CHECK(ct_dump_make_room("dumps", 2, UINT64_MAX, "") == 0);
 	CHILD_CHECK(ct_dump_make_room("dumps", 1, UINT64_MAX, strrchr(again, '/') + 1) == 1);
 	CHILD_CHECK(!exists(path) && exists(again));
@@ -215,11 +221,13 @@ static void no_such_process(void **state)
 /* A child is forked while another thread makes a dump: the child can make one of its own. */
 static void body_dumps_in_a_child(void)
 {
-	struct ct_dump_result result;
+	char path[300] = "", again[300] = "";
 
-	ct_dump_forked();
 	trace(&stored, 10);
-	CHILD_CHECK(dump("one", NULL, &result) == CTRACE_OK && result.events == 10);
+	CHILD_CHECK(ctrace_dump("", path, sizeof path) == CTRACE_OK);
+	ct_dump_forked();
+	CHILD_CHECK(ctrace_dump("", again, sizeof again) == CTRACE_OK && exists(again));
+	CHILD_CHECK(strcmp(path, again) != 0); /* not the parent's */
 }
 
 static void a_forked_child_can_dump(void **state)

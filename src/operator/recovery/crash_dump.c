@@ -7,7 +7,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "operator/crash_dump.h"
+#include "operator/recovery/crash_dump.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -8,7 +8,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "operator/recovery_watch.h"
+#include "operator/recovery/recovery_watch.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /*
- * operator/crash_dump.h - dumps of the processes that died of a signal and noted it.
+ * operator/recovery/crash_dump.h - dumps of the processes that died of a signal and noted it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * operator/recovery_sweep.h - delivers what dead processes left, for `ctrace recover` and on the
+ * operator/recovery/recovery.h - delivers what dead processes left, for `ctrace recover` and on the
  * way of other verbs.
  *
  * Called on the tool's thread; ct_recovery_everywhere() and ct_recovery_named() on the thread of
@@ -7,8 +7,8 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_OPERATOR_RECOVERY_SWEEP_H
-#define CT_OPERATOR_RECOVERY_SWEEP_H
+#ifndef CT_OPERATOR_RECOVERY_H
+#define CT_OPERATOR_RECOVERY_H
 
 #include "lib/consumer/consumer.h"
 

@@ -9,7 +9,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "operator/recovery_sweep.h"
+#include "operator/recovery/recovery.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "operator/crash_dump.h"
-#include "operator/recovery_watch.h"
+#include "operator/recovery/crash_dump.h"
+#include "operator/recovery/recovery_watch.h"
 
 /* The reports of run directories that cannot be used. */
 struct refused_run {

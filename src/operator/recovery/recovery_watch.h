@@ -1,6 +1,6 @@
 /*
- * operator/recovery_watch.h - a recovery on a thread of its own, so that an output that hangs holds
- * up no verb.
+ * operator/recovery/recovery_watch.h - a recovery on a thread of its own, so that an output that
+ * hangs holds up no verb.
  *
  * The verb's thread calls ct_recovery_run(); the recovering thread reports each step that it makes.
  * One recovery runs at a time.
