@@ -157,6 +157,8 @@ class Outputs:
         line = re.sub(r'(?<=EVENTS, )[1-9]\d* BYTES', '<n> BYTES', line)
         line = re.sub(r'^( +USED )(?!0000K)\d{4}K', r'\1<n>', line)
 
+        line = re.sub(r'\.\d+\.\d{8}-\d{6}\.dump\b', '.<pid>.<time>.dump', line)
+
         def clock(match):
             mark = match.group(2)
             if not self.is_now(*match.group(1, 3, 4)):
