@@ -45,8 +45,8 @@ enum ct_verb {
 	CT_VERB_ROTATE,       /* emitter, or none: all */
 	/* value: absolute path of a configuration file; empty: the process's own */
 	CT_VERB_RELOAD,
-	CT_VERB_TRACE_CT,  /* struct ct_trace_command */
-	CT_VERB_DISPLAY,   /* component (a name or pattern; empty: all), SUB, DEPTH */
+	CT_VERB_TRACE_CT, /* struct ct_trace_command */
+	CT_VERB_DISPLAY,  /* component (a name or pattern; empty: all), SUB, DEPTH */
 	/* component: the name of a trigger, or none: all; value: "reset" or nothing */
 	CT_VERB_TRIGGER_LIST,
 	CT_VERB_WRITER_UP, /* value: the name of an external writer that has just started */

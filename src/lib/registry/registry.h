@@ -39,15 +39,17 @@ enum ct_flight_trigger { CT_TRIGGER_NONE = 0xFF, CT_TRIGGER_SIGNAL = 0x10 }; /* 
 #define CT_TRIGGER_NAME 32u  /* bytes of a name */
 #define CT_TRIGGER_TEXT 512u /* bytes of a text */
 struct ct_trigger_list {
-	uint32_t count;
 	struct {
 		char name[CT_TRIGGER_NAME + 1];
 		char text[CT_TRIGGER_TEXT + 1];
 	} entry[CT_TRIGGER_LIMIT];
+	uint32_t count;
 };
 /* When a process is dumped without a request. */
 enum ct_dump_on { CT_DUMP_ON_SIGNAL = 1, CT_DUMP_ON_ABORT = 2, CT_DUMP_ON_EXIT = 4 };
+/* Long texts are at both ends: ct_settings_init() touches only what is between them. */
 struct ct_settings {
+	struct ct_trigger_list triggers; /* under the registry's lock */
 	uint64_t buffer;              /* ctrace.buffer: bytes of a thread's ring, a power of two */
 	uint32_t overflow;            /* ctrace.overflow: enum ct_overflow of lib/ring/ring.h */
 	uint32_t flight_trigger;      /* ctrace.flight.trigger */
@@ -60,11 +62,8 @@ struct ct_settings {
 	uint64_t dump_size;           /* ctrace.dump.size: bytes */
 	uint32_t dump_on;             /* ctrace.dump.on: mask of enum ct_dump_on */
 	uint32_t dump_directory_size; /* bytes of dump_directory; 0: not set */
-	/* ct_settings_init() clears what is before these, and of each what says that it is empty.
-	 */
-	char run_directory[4096];        /* ctrace.run.directory; "" when not set */
-	struct ct_trigger_list triggers; /* under the registry's lock */
-	char dump_directory[4096];       /* ctrace.dump.directory, not terminated */
+	char run_directory[4096];     /* ctrace.run.directory; "" when not set */
+	char dump_directory[4096];    /* ctrace.dump.directory, not terminated */
 };
 void ct_settings_init(struct ct_settings *settings);
 

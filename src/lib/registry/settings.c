@@ -16,11 +16,13 @@
 
 void ct_settings_init(struct ct_settings *settings)
 {
+	const size_t first = offsetof(struct ct_settings, buffer);
+
 	/* Overflow 0 is CT_OVERFLOW_AUTO.  What is behind the end of a text, or of the list of
 	 * triggers, stays as it is: most processes set none and touch no page for them. */
-	memset(settings, 0, offsetof(struct ct_settings, run_directory));
-	settings->run_directory[0] = '\0';
 	settings->triggers.count = 0;
+	memset((char *)settings + first, 0, offsetof(struct ct_settings, run_directory) - first);
+	settings->run_directory[0] = '\0';
 	settings->buffer = DEFAULT_RING;
 	settings->flight_trigger = CT_TRIGGER_NONE;
 	settings->block_timeout_ns = DEFAULT_BLOCK_TIMEOUT_NS;

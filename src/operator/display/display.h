@@ -1,6 +1,6 @@
 /*
- * operator/display/display.h - the table of traces, processes and external writers behind DISPLAY TRACE,
- * and its printers.
+ * operator/display/display.h - the table of traces, processes and external writers behind DISPLAY
+ * TRACE, and its printers.
  *
  * Called by the tools, on one thread.  Pure: the output depends on the table alone, its time
  * included.  The table does not know who asked, nor how the answers came.  Texts of other processes
