@@ -26,10 +26,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define UP_MS 300u
+#define UP_MS 2000u
 #define BUSY_MS 5 /* between rounds while the end of a release is awaited */
 #define IDLE_MS 1000
-#define COME_NS 1000000000u /* for processes that have said that they connect */
+#define COME_NS 10000000000u /* for processes that have said that they connect */
 /* a peer that sends its request at once is served before later ones displace it */
 #define ACCEPTED_A_ROUND 8u
 #define ANSWER_MS 5000 /* of a writer that may be dying: then it closes the connection */
@@ -537,7 +537,7 @@ static void server_turn(struct ct_writer_server *writer_server)
 }
 
 /* Serves until the processes are connected that named this writer: then ITT110I means that nothing
- * more goes elsewhere.  One that does not come delays the writer only for a moment. */
+ * more goes elsewhere.  One that has said so and does not come delays the writer for COME_NS. */
 static void server_await_links(struct ct_writer_server *writer_server, uint32_t coming)
 {
 	uint64_t until = ct_clock_mono_ns() + COME_NS;

@@ -96,7 +96,7 @@ def counters_never_fall(room):
 
 def storage_has_its_series(room):
     """What is in storage, and what newer events have overwritten there, are all that were emitted."""
-    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+    with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
         file.write('mftrace.dest = storage\nctrace.buffer = 32K\n')
     _, url, _ = room.serve()
     program = room.program()
