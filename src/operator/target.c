@@ -71,7 +71,7 @@ static void target_check_all(const struct target *target, struct argp_state *sta
 					       : "job");
 }
 
-static error_t target_parse(int key, char *argument, struct argp_state *state)
+static error_t selection_parse(int key, char *argument, struct argp_state *state)
 {
 	struct target *target = state->input;
 
@@ -89,14 +89,8 @@ static error_t target_parse(int key, char *argument, struct argp_state *state)
 	case 'J':
 		target->filter.jobname = argument;
 		return 0;
-	case 'j':
-		target->is_json = true;
-		return 0;
 	case 'p':
 		target->filter.pid = parse_pid(argument, state);
-		return 0;
-	case 't':
-		target->timeout_ms = parse_timeout(argument, state);
 		return 0;
 	case ARGP_KEY_END:
 		target_check_all(target, state);
@@ -106,13 +100,40 @@ static error_t target_parse(int key, char *argument, struct argp_state *state)
 	}
 }
 
-static const struct argp_option rows[] = {
+static const struct argp_option selection_rows[] = {
 	{ "all", 'a', NULL, 0, "All processes that you may ask (the default)", 0 },
 	{ "asid", 'A', "HEX", 0, "Only the process with this ASID", 0 },
 	{ "job", 'J', "GLOB", 0, "Only processes whose JOBNAME matches", 0 },
-	{ "json", 'j', NULL, 0, "Print one JSON document", 0 },
 	{ "pid", 'p', "PID", 0, "Only this process", 0 },
+	{ 0 },
+};
+const struct argp ct_selection_argp = { .options = selection_rows, .parser = selection_parse };
+
+static error_t target_parse(int key, char *argument, struct argp_state *state)
+{
+	struct target *target = state->input;
+
+	switch (key) {
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = target;
+		return 0;
+	case 'j':
+		target->is_json = true;
+		return 0;
+	case 't':
+		target->timeout_ms = parse_timeout(argument, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp_option target_rows[] = {
+	{ "json", 'j', NULL, 0, "Print one JSON document", 0 },
 	{ "timeout", 't', "SECONDS", 0, "Wait so long for answers; 5 by default", 0 },
 	{ 0 },
 };
-const struct argp ct_target_argp = { .options = rows, .parser = target_parse };
+static const struct argp_child target_children[] = { { &ct_selection_argp, 0, NULL, 0 }, { 0 } };
+const struct argp ct_target_argp = { .options = target_rows,
+				     .parser = target_parse,
+				     .children = target_children };

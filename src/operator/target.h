@@ -19,8 +19,10 @@ struct target {
 	bool is_all;      /* --all was given */
 	const char *verb; /* "ctrace level", for messages */
 };
-/* --pid, --job, --asid, --all, --json, --timeout: a child parser.  Its input is a struct target,
- * in which it first sets the defaults. */
+/* --pid, --job, --asid, --all: a child parser.  Its input is a struct target, in which it first
+ * sets the defaults. */
+extern const struct argp ct_selection_argp;
+/* The same, and --json and --timeout: for verbs that ask the processes. */
 extern const struct argp ct_target_argp;
 
 /* Returns true if neither a pid, nor an ASID, nor a job selects processes. */

@@ -114,7 +114,7 @@ int cmd_dump(int argc, char **argv)
 		  0 },
 		{ 0 },
 	};
-	static const struct argp_child children[] = { { &ct_target_argp, 0, NULL, 0 }, { 0 } };
+	static const struct argp_child children[] = { { &ct_selection_argp, 0, NULL, 0 }, { 0 } };
 	static const struct argp argp = {
 		.options = rows,
 		.parser = parse_dump,
