@@ -62,6 +62,8 @@ def measurements(form, cases):
         add("calls", f"call.{case}", who, form.rounds, mode="call", case=case, count=form.batches)
         if who == ALL or not form.is_quick:
             add("steps", f"steps.{case}", who, 1, mode="steps", case=case, count=form.tries)
+    for case in ("a", "b"):
+        add("calls", f"call.storage_{case}", ("ctrace",), form.rounds, mode="call", case=case, count=form.batches, output="storage")
     if PROCESSORS > 1:
         add("calls", "call.two", ("ctrace", "direct"), form.rounds, mode="together", case="a", count=form.batches, threads=2)
     for case in ("a", "b"):
@@ -69,6 +71,8 @@ def measurements(form, cases):
         for threads in sorted({1, form.threads}):
             options = {"mode": "sustain", "case": case, "count": form.events, "threads": threads}
             add("sustained", f"sustain.{case}.{threads}", ALL, form.sustained_rounds, **options)
+        options = {"mode": "sustain", "case": case, "count": form.events, "output": "storage"}
+        add("sustained", f"sustain.storage_{case}", ("ctrace",), form.sustained_rounds, **options)
         options = {"mode": "sustain", "case": f"write_{case}", "count": form.events}
         add("sustained", f"sustain.write_{case}", ("floor",), form.sustained_rounds, **options)
     add("text", "text.a", ("ctrace", "spdlog"), form.sustained_rounds, mode="sustain", case="a", count=form.events, output="text")

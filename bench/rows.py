@@ -84,6 +84,15 @@ def of_sustained(workload, threads):
     ]
 
 
+def of_storage(workload):
+    """Beside the same events into a BINFILE, by one thread."""
+    group, title, measure = "Back to back, until all is in the files", f"{workload.upper()} in storage", f"sustain.storage_{workload}"
+    return [
+        Spec(group, f"{title}: wall", "ns", measure, "wall_ns", f"sustain.{workload}.1"),
+        Spec(group, f"{title}: processors", "ns", measure, "cpu_ns", f"sustain.{workload}.1"),
+    ]
+
+
 def of_bytes(workload):
     title = f"{workload.upper()}: in the file"
     return Spec("Back to back, until all is in the files", title, "bytes", f"sustain.{workload}.1", "bytes", "direct", 1.03, is_binding=True, digits=2)
@@ -102,6 +111,8 @@ def specs(threads, crowds):
         of_call("rdtsc", "a reading of the clock (rdtsc)", ""),
         of_call("a", "A: u32, text of 10", "direct", 1.3),
         of_call("b", "B: u32, u64, i64, text of 32", "direct", 1.3),
+        of_call("storage_a", "A in storage", "call.a"),
+        of_call("storage_b", "B in storage", "call.b"),
         of_call("t", "T: text of 10", ""),
         of_call("off", "A, disabled", "direct", 1.2, 2),
         of_call("two", "A on two threads at once", "call.a", 1.3),
@@ -139,6 +150,7 @@ def specs(threads, crowds):
         for count in sorted({1, threads}):
             rows += of_sustained(workload, count)
         rows.append(of_bytes(workload))
+        rows += of_storage(workload)
     rows += [
         Spec("Back to back, until all is in the files", "pwrite of A's bytes: wall", "ns", "sustain.write_a", "wall_ns", ""),
         Spec("Back to back, until all is in the files", "pwrite of A's bytes: processors", "ns", "sustain.write_a", "cpu_ns", ""),
@@ -187,7 +199,8 @@ def make_row(spec, results, titles):
 def measured_rows(results, threads, crowds):
     every = specs(threads, crowds)
     titles = {spec.measure: spec.title.split(",")[0].split(":")[0] for spec in every}
-    titles |= {"call.off": "A, disabled", "call.cobol_nothing": "an empty CALL", "crowd.0": "beside none", "call.a": "A", "call.t": "T"}
+    titles |= {"call.off": "A, disabled", "call.cobol_nothing": "an empty CALL", "crowd.0": "beside none"}
+    titles |= {"call.a": "A", "call.b": "B", "call.t": "T", "sustain.a.1": "A in a BINFILE", "sustain.b.1": "B in a BINFILE"}
     return [make_row(spec, results, titles) for spec in every if spec.measure in results]
 
 
