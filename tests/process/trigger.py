@@ -99,6 +99,8 @@ def dumps_what_came_before():
               all(line.startswith('app 1') for line in lines[1:11]), lines)
     with open(room.at(dumps[0], '.dump'), encoding='utf-8') as file:
         tap.check('it says which trigger and which event', re.search(r'(?s)reason: trigger TRAP\n.*event: app 4 ERROR\n', file.read()))
+    status = room.tool('ipcs', 'STATUS', dumps[0]).stdout
+    tap.check('and so does STATUS', re.search(r'(?s)^ REASON +trigger TRAP\n.*\n EVENT +app 4 ERROR\n', status, re.M), status)
     room.close()
 
 

@@ -126,6 +126,7 @@ static const struct row {
 	{ "overwritten", "OVERWRITTEN", value_print, NULL },
 	{ "removed", "REMOVED", value_print, NULL },
 	{ "signal", "SIGNAL", value_print, NULL },
+	{ "event", "EVENT", value_print, NULL },
 	{ "thread", "THREAD", value_print, NULL },
 	{ "address", "ADDRESS", value_print, NULL },
 	{ "instruction", "INSTRUCTION", value_print, NULL },
