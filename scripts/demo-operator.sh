@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154,SC2034 # sourced by demo.sh, whose functions and variables are used here
-# demo-operator.sh - section 7 of the demo: two programs run, and an operator switches what they trace.
+# demo-operator.sh - section 8 of the demo: two programs run, and an operator switches what they trace.
 #
 # The COBOL batch reads from a pipe, so that it stands where the demo wants it; the server is under load all the time.  Nothing here waits
 # for time to pass: until_shown asks ctrace until it shows what is waited for.  Entries are looked for one by one at the end.

@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2154 # sourced by demo.sh, whose functions and variables are used here
-# demo-reading.sh - section 8 of the demo, and its end: what was traced is read with names, filters, sums, and by other tools.
+# demo-reading.sh - section 9 of the demo, and its end: what was traced is read with names, filters, sums, and by other tools.
 #
 # The sections before compare lines of ctrace show with those of text files, which have no names: the catalogues are set here, not earlier.
 

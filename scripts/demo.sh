@@ -239,7 +239,13 @@ step '9. Read: names, COBOL records, filters, sums, spans, and files for other t
 seen 'a catalogue makes names of numbers, and fields of COBOL records; then traces can be filtered, summed and given to other tools.'
 
 # ---------------------------------------------------------------------------------------------------------------
-step '10. Many machines: two hosts, three servers of which one is killed, one stream'
+step '10. In storage, dumps, triggers: the history before a failure'
+# shellcheck source=scripts/demo-storage.sh
+. "$source/scripts/demo-storage.sh"
+seen 'weeks of tracing without a file; a trap that keeps what came before an event, and a dump of a program that failed.'
+
+# ---------------------------------------------------------------------------------------------------------------
+step '11. Many machines: two hosts, three servers of which one is killed, one stream'
 PATH=$PATH:/usr/sbin:/sbin
 without=''
 command -v nats-server >/dev/null || without='the package nats-server'
@@ -259,6 +265,7 @@ say "   report.txt                           the COBOL program's report
    workers.ctb, bank.log                the C program's; killed/ that of the killed one
    packages.txt, kvserver.ctb           what the server was loaded with, and its trace
    operated/                            what the operator had traced; data/ is the writer's data set
+   storage/                             the dumps of a server and of a program that failed
    catalog/                             what their events mean; workers.json, named.ctb: exports
    cluster/                             the two hosts, their servers, and the report of both, cluster.html
 Try next:
@@ -272,6 +279,6 @@ Try next:
    docs/cobol.md is the guide for COBOL, docs/operator.md that for operators, docs/reading.md tells all about reading"
 
 # ---------------------------------------------------------------------------------------------------------------
-step '11. The largest packages by the fields of their COBOL records, two entries as IPCS lists them, and a page for a browser'
+step '12. The largest packages by the fields of their COBOL records, two entries as IPCS lists them, and a page for a browser'
 reading_ends
 [ -z "$without" ]

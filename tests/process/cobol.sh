@@ -160,7 +160,7 @@ for std in default mf mf-strict; do
 		for name in seed_000 seed_003 seed_004 items statuses callbacks copybook flags groups component; do
 			check "$name compiles ($with)" compile $name "$programs/$name.cbl" $format -std=$std
 		done
-		for name in trace dest level notify dpkg-report; do
+		for name in trace dest level notify dpkg-report settle; do
 			check "example $name compiles ($with)" compile $name "$examples/$name.cbl" $format -std=$std
 		done
 		check "seed_000 runs ($with)" prints 'last status +000000011' ./seed_000
