@@ -242,7 +242,7 @@ seen 'a catalogue makes names of numbers, and fields of COBOL records; then trac
 step '10. In storage, dumps, triggers: the history before a failure'
 # shellcheck source=scripts/demo-storage.sh
 . "$source/scripts/demo-storage.sh"
-seen 'weeks of tracing without a file; a trap that keeps what came before an event, and a dump of a program that failed.'
+seen 'tracing without a file; a trap that keeps what came before an event, and a dump of a program that failed.'
 
 # ---------------------------------------------------------------------------------------------------------------
 step '11. Many machines: two hosts, three servers of which one is killed, one stream'
