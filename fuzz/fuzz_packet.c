@@ -92,7 +92,7 @@ static void write_and_read_again(const struct ctrace_event *event)
 
 	if (event->time_ns > INT64_MAX || ct_schema_create(&schema) != CTRACE_OK)
 		return;
-	ct_packet_write(&writer, ct_schema_class(schema, event), event);
+	ct_packet_write(&writer, ct_schema_class(schema, event, NULL), event);
 	ct_packet_end(&writer);
 	if (!writer.packets.failed) {
 		image = ct_schema_image(schema);

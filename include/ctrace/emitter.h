@@ -148,6 +148,12 @@ struct ctrace_run {
 	const struct ctrace_clock *clock;
 };
 
+/* What CTRACE DEFINE said of a trace for those who read its entries. */
+struct ctrace_definition {
+	char fmttab[16];            /* FMTTAB, terminated; "": NONE */
+	unsigned char userdata[16]; /* USERDATA; zeros: NOUSERDATA */
+};
+
 /* A class of events in the runs. */
 struct ctrace_run_class {
 	uint32_t number;
@@ -171,6 +177,9 @@ struct ctrace_batch {
 	const struct ctrace_run_class *classes;
 	const void *class_table; /* of the traced process; its bytes may be hostile */
 	size_t class_table_size;
+	/* class_count definitions, those of the classes' components; one of zeros has neither
+	 * FMTTAB nor USERDATA.  The member is absent where `size` ends before it. */
+	const struct ctrace_definition *definitions;
 };
 
 #define CTRACE_EMITTER_FILE 1u /* writes files; can continue where a dead process stopped */

@@ -50,6 +50,12 @@ struct ctrace_exit_call {
 	/* Formatters: prints a line of the listing, given without its end; characters that are
 	 * not plain text are escaped. */
 	void (*print)(const struct ctrace_exit_call *call, const char *text, size_t size);
+	/* USERDATA of the event's trace, 16 bytes (CTXI): as CTRACE DEFINE gave it, or as the
+	 * start/stop or display routine left it, when the first event of this kind was written.
+	 * Any bytes: an address in them is one of the traced process.  Zeros for NOUSERDATA, for
+	 * a component that nobody defined, and in the final call; never NULL.  Absent where `size`
+	 * ends before it. */
+	const unsigned char *userdata;
 };
 typedef int ctrace_exit(const struct ctrace_exit_call *call);
 

@@ -266,6 +266,7 @@ struct ct_class {
 	const char *component;              /* terminated; escaped only in the metadata text */
 	const uint32_t *items;              /* type | size << 8, as in struct ct_class_entry */
 	const struct ct_class_names *names; /* NULL: none; the metadata have numbers */
+	const struct ctrace_definition *definition; /* of its component; NULL: none */
 };
 /* Returns the item as a metadata text has it: there an integer or address of an odd size is
  * bytes. */
@@ -275,6 +276,10 @@ static inline bool ct_class_item_is_counted(uint32_t item)
 {
 	return item >> 8 == CT_SIZE_COUNTED_16 || item >> 8 == CT_SIZE_COUNTED_32;
 }
+/* Removes an fmttab that is no name, from a definition that may be hostile. */
+void ct_definition_check(struct ctrace_definition *definition);
+/* Returns NULL for a definition with neither FMTTAB nor USERDATA. */
+const struct ctrace_definition *ct_definition_or_null(const struct ctrace_definition *definition);
 struct ct_schema; /* a set of classes */
 enum ctrace_status ct_schema_create(struct ct_schema **out_schema) CT_MUST_USE;
 void ct_schema_destroy(struct ct_schema *schema);
@@ -285,13 +290,14 @@ typedef bool ct_class_namer(const char *component, size_t size, uint32_t event_i
 void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *user);
 /* Returns the class of an event for rewriting it (ct_packet_write()), and makes it when it is new.
  * Past the limit or without memory it is the generic class. */
-const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event);
+const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event,
+				       const struct ctrace_definition *definition);
 /* Takes over the class of that number from a process's table, unless the schema has it. component:
  * the name of its component, which may be hostile.  DAMAGED when the table lacks the class, or the
- * schema has another class of that number. */
+ * schema has another class of that number.  definition: of the component, or NULL. */
 enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_image *from,
-				  uint32_t number, const char *component,
-				  size_t component_size) CT_MUST_USE;
+				  uint32_t number, const char *component, size_t component_size,
+				  const struct ctrace_definition *definition) CT_MUST_USE;
 /* NULL when the schema has no such class */
 const struct ct_class *ct_schema_find(const struct ct_schema *schema, uint32_t number);
 /* the generic one included */

@@ -13,6 +13,9 @@ extern const uint32_t ct_metadata_loglevels[CTRACE_LEVEL_COUNT];
 
 /* A class with names has its event id beside them: model.emf.uri = "ctrace:event/12". */
 #define CT_METADATA_URI "ctrace:event/"
+/* Behind it what CTRACE DEFINE said: "?fmttab=MYFMT&userdata=" and 32 hexadecimal digits. */
+#define CT_METADATA_FMTTAB "?fmttab="
+#define CT_METADATA_USERDATA "&userdata="
 #define CT_METADATA_NAME 64u /* of an event or an item; bytes, with the terminator */
 
 /* Returns the position behind a uuid, with or without its dashes; NULL when it is not a uuid.  The

@@ -320,6 +320,22 @@ static void add_field(struct ct_buf *out, const struct ct_class *class, uint32_t
 		ct_buf_add_format(out, "\t\tct_%s_%u _%s;\n", type->name, size, name);
 }
 
+/* What a class of events has beside its name: its number, and what CTRACE DEFINE said. */
+static void add_uri(struct ct_buf *out, const struct ct_class *class)
+{
+	const struct ctrace_definition *definition = class->definition;
+
+	ct_buf_add_format(out, "\tmodel.emf.uri = \"" CT_METADATA_URI "%u", class->event_id);
+	if (definition != NULL) {
+		ct_buf_add_text(out, CT_METADATA_FMTTAB);
+		ct_buf_add_text(out, definition->fmttab);
+		ct_buf_add_text(out, CT_METADATA_USERDATA);
+		for (size_t i = 0; i < sizeof definition->userdata; i++)
+			ct_buf_add_hex(out, definition->userdata[i], 2, false);
+	}
+	ct_buf_add_text(out, "\";\n");
+}
+
 /* Names go through class_names.c before they come here. */
 void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
 {
@@ -333,9 +349,8 @@ void ct_schema_print_class(struct ct_buf *out, const struct ct_class *class)
 		ct_buf_add_format(out, ":%u", class->event_id);
 	ct_buf_add_format(out, "\";\n\tid = %u;\n\tstream_id = 0;\n\tloglevel = %u;\n",
 			  class->number, ct_metadata_loglevels[class->level % CTRACE_LEVEL_COUNT]);
-	if (class->names != NULL)
-		ct_buf_add_format(out, "\tmodel.emf.uri = \"" CT_METADATA_URI "%u\";\n",
-				  class->event_id);
+	if (class->names != NULL || class->definition != NULL)
+		add_uri(out, class);
 	ct_buf_add_text(out, "\tfields := struct {\n");
 	for (uint32_t i = 0; i < class->item_count; i++)
 		add_field(out, class, i);

@@ -44,6 +44,7 @@ struct key {
 	uint32_t level;
 	uint32_t item_count;
 	const uint32_t *items;
+	const struct ctrace_definition *definition; /* not compared: it may change */
 };
 
 uint32_t ct_class_item_printed(uint32_t item)
@@ -53,6 +54,26 @@ uint32_t ct_class_item_printed(uint32_t item)
 	if (type == CTRACE_TYPE_TEXT || type == CTRACE_TYPE_UTF8 || ct_item_is_integer(type, size))
 		return item;
 	return CTRACE_TYPE_BINARY | size << 8;
+}
+
+void ct_definition_check(struct ctrace_definition *definition)
+{
+	static const char allowed[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@#$";
+	size_t size = strnlen(definition->fmttab, sizeof definition->fmttab);
+
+	for (size_t i = 0; i < size; i++)
+		if (size == sizeof definition->fmttab ||
+		    strchr(allowed, definition->fmttab[i]) == NULL)
+			size = 0;
+	memset(definition->fmttab + size, 0, sizeof definition->fmttab - size);
+}
+
+const struct ctrace_definition *ct_definition_or_null(const struct ctrace_definition *definition)
+{
+	static const struct ctrace_definition none;
+
+	return memcmp(definition, &none, sizeof none) != 0 ? definition : NULL;
 }
 
 static uint32_t hash_bytes(uint32_t hash, const void *data, size_t size)
@@ -117,14 +138,20 @@ static struct ct_class *class_create(const struct key *key, uint32_t number, uin
 				     const struct ct_class_names *names)
 {
 	size_t items_size = key->item_count * sizeof *key->items;
-	struct ct_class *class = malloc(sizeof *class + items_size + key->component_size + 1);
+	size_t definition_size = key->definition != NULL ? sizeof *key->definition : 0;
+	struct ct_class *class =
+		malloc(sizeof *class + items_size + definition_size + key->component_size + 1);
+	struct ctrace_definition *definition;
 	uint32_t *items;
 	char *component;
 
 	if (class == NULL)
 		return NULL;
 	items = (uint32_t *)(class + 1);
-	component = (char *)items + items_size;
+	definition = (struct ctrace_definition *)(void *)((char *)items + items_size);
+	component = (char *)definition + definition_size;
+	if (key->definition != NULL)
+		*definition = *key->definition;
 	if (key->item_count > 0)
 		memcpy(items, key->items, items_size);
 	memcpy(component, key->component, key->component_size);
@@ -138,6 +165,7 @@ static struct ct_class *class_create(const struct key *key, uint32_t number, uin
 		.component = component,
 		.items = items,
 		.names = names,
+		.definition = key->definition != NULL ? definition : NULL,
 	};
 	class->names = ct_class_names_create(class);
 	return class;
@@ -303,7 +331,8 @@ static uint32_t item_of(const struct ctrace_event_item *item)
 		(item->size <= UINT16_MAX ? CT_SIZE_COUNTED_16 : CT_SIZE_COUNTED_32) << 8);
 }
 
-const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event)
+const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ctrace_event *event,
+				       const struct ctrace_definition *definition)
 {
 	uint32_t items[CT_CLASS_MAX_ITEMS];
 	struct key key = {
@@ -313,6 +342,7 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 		.level = event->level,
 		.item_count = event->item_count,
 		.items = items,
+		.definition = definition,
 	};
 	const struct ct_class *class;
 	uint32_t hash;
@@ -335,13 +365,14 @@ const struct ct_class *ct_schema_class(struct ct_schema *schema, const struct ct
 }
 
 enum ctrace_status ct_schema_take(struct ct_schema *schema, const struct ct_class_image *from,
-				  uint32_t number, const char *component, size_t component_size)
+				  uint32_t number, const char *component, size_t component_size,
+				  const struct ctrace_definition *definition)
 {
 	const struct ct_class *class = ct_schema_find(schema, number);
 	size_t offset = (size_t)number * CT_CLASS_UNIT;
 	uint32_t items[CT_CLASS_MAX_ITEMS];
 	struct ct_class_entry entry;
-	struct key key = { .component = component, .items = items };
+	struct key key = { .component = component, .items = items, .definition = definition };
 
 	if (number < CT_CLASS_FIRST || offset > from->size || from->size - offset < sizeof entry)
 		return CTRACE_DAMAGED;
@@ -375,6 +406,7 @@ enum ctrace_status ct_schema_add(struct ct_schema *schema, const struct ct_class
 		.level = class->level,
 		.item_count = class->item_count,
 		.items = class->items,
+		.definition = class->definition,
 	};
 
 	if (found != NULL)

@@ -75,6 +75,7 @@ enum ctrace_status ct_binfile_info_parse(const char *text, size_t size,
 struct parsed_class {
 	struct ct_class class;
 	struct ct_class_names names;
+	struct ctrace_definition definition;
 	char component[CTRACE_MAX_COMPONENT + 1];
 	uint32_t items[CT_CLASS_MAX_ITEMS];
 	const char *item_names[CT_CLASS_MAX_ITEMS];
@@ -159,29 +160,63 @@ static bool items_parse(const struct ct_tsdl_type *fields, struct parsed_class *
 }
 
 /* Parses an id of decimal digits only. */
-static bool event_id_parse(const char *text, uint32_t *out_id)
+static bool event_id_parse(const char *text, size_t size, uint32_t *out_id)
 {
-	size_t size = strlen(text);
 	unsigned long long id = strtoull(text, NULL, 10);
 
 	*out_id = (uint32_t)id;
 	return size > 0 && size <= 20 && strspn(text, "0123456789") == size && id <= UINT32_MAX;
 }
 
+/* "?fmttab=MYFMT&userdata=00..." */
+static bool definition_parse(const char *text, struct ctrace_definition *out)
+{
+	static const char fmttab[] = CT_METADATA_FMTTAB, userdata[] = CT_METADATA_USERDATA;
+	const char *end = strstr(text, userdata);
+	size_t size;
+
+	if (strncmp(text, fmttab, sizeof fmttab - 1) != 0 || end == NULL)
+		return false;
+	text += sizeof fmttab - 1;
+	size = (size_t)(end - text);
+	if (size >= sizeof out->fmttab)
+		return false;
+	memcpy(out->fmttab, text, size);
+	ct_definition_check(out);
+	end = ct_uuid_parse(end + sizeof userdata - 1, out->userdata);
+	return end != NULL && *end == '\0';
+}
+
+/* The uri of a class: "ctrace:event/12", and the definition of its component. */
+static bool event_uri_parse(const char *uri, struct parsed_class *parsed)
+{
+	static const char prefix[] = CT_METADATA_URI;
+	size_t size;
+
+	if (strncmp(uri, prefix, sizeof prefix - 1) != 0)
+		return false;
+	uri += sizeof prefix - 1;
+	size = strcspn(uri, "?");
+	if (!event_id_parse(uri, size, &parsed->class.event_id))
+		return false;
+	if (uri[size] == '\0')
+		return true;
+	parsed->class.definition = &parsed->definition;
+	return definition_parse(uri + size, &parsed->definition);
+}
+
 /* "MY.COMP:12": the component and its event id.  "MY.COMP:OPEN": its id is in the uri. */
 static bool event_name_parse(const struct ct_tsdl_event *event, struct parsed_class *parsed)
 {
-	static const char prefix[] = CT_METADATA_URI;
 	const char *colon = strrchr(event->name, ':');
 
 	if (colon == NULL || !text_unescape(parsed->component, sizeof parsed->component,
 					    event->name, (size_t)(colon - event->name)))
 		return false;
 	if (event->uri == NULL)
-		return event_id_parse(colon + 1, &parsed->class.event_id);
+		return event_id_parse(colon + 1, strlen(colon + 1), &parsed->class.event_id);
 	parsed->names.mnemonic = colon + 1;
-	return strncmp(event->uri, prefix, sizeof prefix - 1) == 0 &&
-	       event_id_parse(event->uri + sizeof prefix - 1, &parsed->class.event_id);
+	return event_uri_parse(event->uri, parsed);
 }
 
 static bool class_parse(const struct ct_tsdl_event *event, struct parsed_class *parsed)
@@ -198,6 +233,7 @@ static bool class_parse(const struct ct_tsdl_event *event, struct parsed_class *
 				   .items = parsed->items,
 				   .names = has_names ? &parsed->names : NULL };
 	parsed->names = (struct ct_class_names){ .items = parsed->item_names };
+	parsed->definition = (struct ctrace_definition){ .fmttab = "" };
 	if (event->stream_id != 0 || event->context != NULL || event->fields == NULL ||
 	    !event_name_parse(event, parsed) || !items_parse(event->fields, parsed, has_names))
 		return false;

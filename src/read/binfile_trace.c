@@ -217,6 +217,7 @@ const struct ct_binfile_class *ct_binfile_class_find(struct ct_binfile_trace *tr
 		known->shape.size = 0;
 	known->names = class_copy_names(class);
 	event = (struct ct_read_event){ .names = known->names,
+					.definition = class->definition,
 					.traced = { .component = class->component,
 						    .component_size = known->component_size,
 						    .event_id = class->event_id,

@@ -79,6 +79,8 @@ static void exit_print(const struct ctrace_exit_call *call, const char *text, si
 		context->print(text, size, context->user);
 }
 
+static const unsigned char no_userdata[sizeof(((struct ctrace_definition *)NULL)->userdata)];
+
 static struct call exit_make_call(const struct ct_reader_exit *exit,
 				  const struct ct_exit_context *context)
 {
@@ -93,6 +95,7 @@ static struct call exit_make_call(const struct ct_reader_exit *exit,
 			.report = context->report,
 			.work_area = exit->work_area,
 			.print = exit_print,
+			.userdata = no_userdata,
 		},
 		.context = context,
 	};
@@ -148,6 +151,8 @@ enum ct_exit_answer ct_reader_exit_call(struct ct_reader_exit *exit,
 	call.exit.jobname = jobname;
 	call.exit.asid = ct_read_event_asid(event);
 	call.exit.sequence = event->sequence;
+	if (event->definition != NULL)
+		call.exit.userdata = event->definition->userdata;
 	return exit_judge(exit, exit->code(&call.exit));
 }
 

@@ -80,6 +80,7 @@ static void event_set_class(struct bin_source *bin, const struct ct_sources *sou
 	event->traced.event_id = is_generic ? decoded->head.event_id : known->class->event_id;
 	event->traced.level = is_generic ? decoded->head.level : known->class->level;
 	event->names = known->names;
+	event->definition = known->class->definition;
 	event->scope = is_generic ? 0 : sources->scope;
 	event->component = known->component;
 	event->type = known->type;

@@ -27,6 +27,7 @@ struct process {
 	struct ct_session session;
 	struct ct_sync sync;
 	char **names; /* of components, terminated; made when first needed */
+	struct ctrace_definition *definitions; /* of those that have a name; zeros: none */
 	uint32_t name_count;
 	const struct ct_source_process *source_process;
 };
@@ -58,6 +59,7 @@ static void process_unref(struct process *process)
 	for (uint32_t i = 0; process->names != NULL && i < process->name_count; i++)
 		free(process->names[i]);
 	free(process->names);
+	free(process->definitions);
 	ct_session_close(&process->session, false);
 	free(process);
 }
@@ -97,7 +99,9 @@ static enum ctrace_status process_open(struct ct_sources *sources, const char *r
 	ct_shared_sync_copy(&process->session.head->sync, &process->sync);
 	process->name_count = process->session.head->component_count;
 	process->names = calloc((size_t)process->name_count + 1, sizeof(char *));
-	if (process->names == NULL) {
+	process->definitions =
+		calloc((size_t)process->name_count + 1, sizeof *process->definitions);
+	if (process->names == NULL || process->definitions == NULL) {
 		process_unref(process);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -118,10 +122,13 @@ static const char *process_component_name(struct process *process, uint32_t comp
 	if (component >= process->name_count)
 		return NULL;
 	if (process->names[component] == NULL) {
-		name = ct_session_text(&process->session,
-				       process->session.components[component].name, &size);
+		const struct ct_component_entry *entry = &process->session.components[component];
+
+		name = ct_session_text(&process->session, entry->name, &size);
 		if (size == 0)
 			return NULL;
+		(void)!ct_session_definition(&process->session, entry,
+					     &process->definitions[component]);
 		process->names[component] =
 			strndup(name, size <= CTRACE_MAX_COMPONENT ? size : CTRACE_MAX_COMPONENT);
 	}
@@ -180,6 +187,8 @@ static bool event_fill(struct ring_source *source, struct ct_sources *sources,
 	};
 	base->event.source_process = source->process->source_process;
 	base->event.scope = sources->scope;
+	base->event.definition =
+		ct_definition_or_null(&source->process->definitions[decoded->head.component]);
 	class_look_up(source, sources);
 	if (base->filter_result != CT_FILTER_RESULT_NEVER)
 		ct_event_items(decoded, base->items);

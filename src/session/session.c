@@ -213,6 +213,27 @@ const char *ct_session_text(const struct ct_session *session, ct_text text, size
 	return session->texts + at;
 }
 
+bool ct_session_definition(const struct ct_session *session, const struct ct_component_entry *entry,
+			   struct ctrace_definition *out)
+{
+	/* Acquire: pairs with the release stores in ct_registry_describe(), which come in the other
+	 * order: a described component's name has a definition behind it. */
+	uint32_t flags = __atomic_load_n(&entry->flags, __ATOMIC_ACQUIRE);
+	ct_text name = __atomic_load_n(&entry->name, __ATOMIC_ACQUIRE);
+	const char *at;
+	size_t size;
+
+	if ((flags & CT_COMPONENT_DESCRIBED) == 0)
+		return false;
+	at = ct_session_text(
+		session, ((name >> 16) + (name & 0xFFFF) + 1) << 16 | (ct_text)sizeof *out, &size);
+	if (size != sizeof *out)
+		return false;
+	memcpy(out, at, sizeof *out);
+	ct_definition_check(out);
+	return true;
+}
+
 struct ct_dest_slot *ct_dest_current(struct ct_dest *dest)
 {
 	return &dest->slot[__atomic_load_n(&dest->sequence, __ATOMIC_ACQUIRE) & 1];

@@ -66,6 +66,8 @@ struct ct_component_entry {
 #define CT_COMPONENT_KNOWN 3u
 /* neither; only component trace made it, and deleted it or never defined it */
 #define CT_COMPONENT_HIDDEN 4u
+/* a struct ctrace_definition is behind the terminator of its name */
+#define CT_COMPONENT_DESCRIBED 8u
 
 /* A destination's state.  The consumer writes slot[(sequence + 1) & 1], then publishes sequence +
  * 1: one store commits a batch. */
@@ -375,6 +377,10 @@ enum ctrace_status ct_session_add_text(struct ct_session *session, const char *t
 				       ct_text *out_text) CT_MUST_USE;
 /* Returns the text, terminated, and its size; "" and 0 for 0 or a text out of bounds. */
 const char *ct_session_text(const struct ct_session *session, ct_text text, size_t *out_size);
+/* Gives what CTRACE DEFINE said of the component.  Returns false when that is nothing.  The session
+ * may be another process's, and hostile: fmttab is a name or "". */
+bool ct_session_definition(const struct ct_session *session, const struct ct_component_entry *entry,
+			   struct ctrace_definition *out);
 /* Returns a destination's slot in force. */
 struct ct_dest_slot *ct_dest_current(struct ct_dest *dest);
 /* Returns the path in force of destination `index`; "" without one.  Terminated in a copy. */

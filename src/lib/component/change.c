@@ -80,6 +80,7 @@ uint32_t ct_change_call(struct ct_trace *trace, struct ct_status *status, uint32
 					   : "%s returned %X, reason %X, for OPTIONS=(%.80s)",
 			trace->attributes.startnam, out->ss_rc, out->ss_rsncode, status->options);
 	memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
+	ct_trace_describe(trace);
 	if (status->buffer_asked != 0)
 		status->buffer_rounded = ctss.buffer_size;
 	if (out_call_subs != NULL)

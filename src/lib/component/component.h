@@ -189,6 +189,9 @@ struct ct_status {
 	char options[CTRACE_MAX_OPTIONS + 1];
 };
 struct ct_transaction;
+struct ct_trace;
+/* Puts FMTTAB and USERDATA into the session, for those who write the trace's events. */
+void ct_trace_describe(const struct ct_trace *trace);
 struct ct_trace {
 	uint32_t component;  /* registry index */
 	uint32_t generation; /* number of the definition; part of its token */

@@ -386,6 +386,7 @@ static bool definition_fill(struct ct_trace *trace, const struct definition *def
 	trace->buffer_before = before.buffer;
 	trace->writer_before = before.writer;
 	ct_table_unlock();
+	ct_trace_describe(trace);
 	return minops != NULL || !has_minops;
 }
 

@@ -126,6 +126,7 @@ static void display_call_routine(struct ct_trace *trace, const struct ct_status 
 	if (ct_routine_call(&routine, &ctss) == 0) {
 		display_correct(shown, &ctss);
 		memcpy(trace->userdata, ctss.userdata, sizeof trace->userdata);
+		ct_trace_describe(trace);
 	}
 	ct_console_close(&console);
 }

@@ -381,6 +381,19 @@ struct ct_trace *ct_trace_find_defined(const char *name, size_t size)
 		       : NULL;
 }
 
+void ct_trace_describe(const struct ct_trace *trace)
+{
+	struct ctrace_definition definition = { .fmttab = "" };
+
+	_Static_assert(sizeof definition.fmttab > CTRACE_MAX_NAME &&
+			       sizeof definition.userdata == CTRACE_USERDATA_SIZE,
+		       "a definition has room for FMTTAB and USERDATA");
+	memcpy(definition.fmttab, trace->attributes.fmttab, sizeof trace->attributes.fmttab);
+	memcpy(definition.userdata, trace->userdata, sizeof definition.userdata);
+	ct_registry_describe(ct_process.registry, trace->component,
+			     ct_definition_or_null(&definition));
+}
+
 void ct_trace_reset(struct ct_trace *trace)
 {
 	struct ct_status *status;
@@ -394,6 +407,7 @@ void ct_trace_reset(struct ct_trace *trace)
 	memset(trace->userdata, 0, sizeof trace->userdata);
 	trace->follows = trace->is_leaving = false;
 	ct_table_unlock();
+	ct_registry_describe(ct_process.registry, trace->component, NULL);
 	free(status);
 	free(minops);
 }

@@ -304,6 +304,7 @@ static enum ctrace_status write_batch(struct ct_consumer *consumer, uint32_t des
 		out.class_count = batch->runs.class_count;
 		out.class_table = batch->classes.bytes;
 		out.class_table_size = batch->classes.size;
+		out.definitions = batch->runs.definitions;
 	}
 
 	if (!ct_destination_open(destination, flush))

@@ -131,10 +131,11 @@ struct ct_runs {
 	struct ctrace_run *runs;
 	struct ctrace_piece *pieces;
 	struct ctrace_run_class *classes;
+	struct ctrace_definition *definitions; /* of the classes' components */
 	struct ct_run_count *counts;
 	uint32_t run_count;
 	uint32_t piece_count;
-	uint32_t class_count, class_capacity;
+	uint32_t class_count, class_capacity, definition_capacity;
 	uint32_t count_count, count_capacity;
 	struct ctrace_run *open; /* the run that events are added to; NULL: none */
 	/* ticks at which a different line of the clock begins */

@@ -60,6 +60,7 @@ void ct_runs_fini(struct ct_runs *runs)
 	free(runs->pieces);
 	free(runs->known);
 	free(runs->classes);
+	free(runs->definitions);
 	free(runs->counts);
 	memset(runs, 0, sizeof *runs);
 }
@@ -118,16 +119,24 @@ static const char *name_of(const struct ct_batch *batch, uint32_t component, siz
 	return name;
 }
 
-/* For the emitter: the class, and the name of its component. */
+/* For the emitter: the class, and the name and the definition of its component. */
 static bool add_class(struct ct_batch *batch, const struct ct_known_class *known, uint32_t number)
 {
+	const struct ct_component_entry *entry =
+		&batch->session->components[known->shape.head.component];
 	struct ct_runs *runs = &batch->runs;
+	struct ctrace_definition *definition;
 	struct ctrace_run_class *class;
 	size_t size;
 
 	if (!array_reserve(&runs->classes, &runs->class_capacity, runs->class_count,
-			   sizeof *runs->classes))
+			   sizeof *runs->classes) ||
+	    !array_reserve(&runs->definitions, &runs->definition_capacity, runs->class_count,
+			   sizeof *runs->definitions))
 		return false;
+	definition = &runs->definitions[runs->class_count];
+	if (!ct_session_definition(batch->session, entry, definition))
+		*definition = (struct ctrace_definition){ .fmttab = "" };
 	class = &runs->classes[runs->class_count++];
 	class->number = number;
 	class->component = name_of(batch, known->shape.head.component, &size);

@@ -73,13 +73,14 @@ void ct_bin_text_fini(struct ct_bin_text *text)
 	*text = (struct ct_bin_text){ 0 };
 }
 
-static void add_event(struct ct_bin_directory *directory, const struct ctrace_event *event)
+static void add_event(struct ct_bin_directory *directory, const struct ctrace_event *event,
+		      const struct ctrace_definition *definition)
 {
 	struct ctrace_event moved = *ct_bin_text_convert(directory->texts, event);
 
 	moved.time_ns = ct_bin_clock_time(&directory->clock, event, &directory->text);
 	ct_packet_write(&directory->bound[event->stream]->writer,
-			ct_schema_class(directory->schema, &moved), &moved);
+			ct_schema_class(directory->schema, &moved, definition), &moved);
 }
 
 /* False without memory. */
@@ -125,7 +126,7 @@ static bool convert_run(struct ct_bin_directory *directory, const struct ctrace_
 		out.items = items;
 		out.item_count = event.item_count;
 		ct_event_items(&event, items);
-		add_event(directory, &out);
+		add_event(directory, &out, class->definition);
 	}
 	return true;
 }

@@ -94,6 +94,10 @@ enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char 
 enum ctrace_status ct_registry_find_any(const struct ct_registry *registry, const char *name,
 					size_t size, uint32_t *out_index) CT_MUST_USE;
 /* DEFINE shows it and DELETE hides it again, unless a tracer has registered it too. */
+/* Puts what CTRACE DEFINE said of a component into the session, for those who deliver its events;
+ * NULL: nothing.  Without memory what is there stays. */
+void ct_registry_describe(struct ct_registry *registry, uint32_t index,
+			  const struct ctrace_definition *definition);
 void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool is_defined);
 uint32_t ct_registry_count(const struct ct_registry *registry);
 /* Grows the table of event classes when it is nearly full. */

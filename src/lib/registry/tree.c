@@ -449,7 +449,7 @@ enum ctrace_status ct_registry_register(struct ct_registry *registry, const char
 		status = node_take_spelling(registry, index, name, size);
 	if (status == CTRACE_OK) {
 		node_mark(registry, index,
-			  (ct_registry_entry(registry, index)->flags & CT_COMPONENT_KNOWN) |
+			  (ct_registry_entry(registry, index)->flags & ~CT_COMPONENT_HIDDEN) |
 				  CT_COMPONENT_REGISTERED);
 		*out_index = index;
 	}
@@ -476,13 +476,51 @@ enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char 
 	return status;
 }
 
+/* The name in the session gets a new text with the definition behind it. */
+static void node_describe(struct ct_registry *registry, uint32_t index,
+			  const struct ctrace_definition *definition)
+{
+	struct ct_component_entry *entry = ct_registry_entry(registry, index);
+	size_t size = ct_node_at(registry, index)->name_size;
+	char text[CTRACE_MAX_COMPONENT + 1 + sizeof *definition];
+	ct_text name;
+
+	memcpy(text, ct_registry_name(registry, index), size);
+	text[size] = '\0';
+	memcpy(text + size + 1, definition, sizeof *definition);
+	if (ct_session_add_text(registry->session, text, size + 1 + sizeof *definition, &name) !=
+	    CTRACE_OK)
+		return;
+	/* Publish: pair with the acquire loads in ct_session_definition(). */
+	__atomic_store_n(&entry->name, name - 1 - sizeof *definition, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->flags, entry->flags | CT_COMPONENT_DESCRIBED, __ATOMIC_RELEASE);
+}
+
+void ct_registry_describe(struct ct_registry *registry, uint32_t index,
+			  const struct ctrace_definition *definition)
+{
+	struct ct_component_entry *entry = ct_registry_entry(registry, index);
+	struct ctrace_definition before;
+
+	ct_registry_lock(registry);
+	if (definition == NULL)
+		__atomic_store_n(&entry->flags, entry->flags & ~CT_COMPONENT_DESCRIBED,
+				 __ATOMIC_RELEASE);
+	else if (!ct_session_definition(registry->session, entry, &before) ||
+		 memcmp(&before, definition, sizeof before) != 0)
+		node_describe(registry, index, definition);
+	ct_registry_unlock(registry);
+}
+
 void ct_registry_set_defined(struct ct_registry *registry, uint32_t index, bool is_defined)
 {
 	uint32_t flags;
 
 	ct_registry_lock(registry);
-	flags = ct_registry_entry(registry, index)->flags & CT_COMPONENT_REGISTERED;
-	node_mark(registry, index, is_defined ? flags | CT_COMPONENT_DEFINED : flags);
+	flags = ct_registry_entry(registry, index)->flags;
+	node_mark(registry, index,
+		  is_defined ? (flags & ~CT_COMPONENT_HIDDEN) | CT_COMPONENT_DEFINED
+			     : flags & CT_COMPONENT_REGISTERED);
 	ct_registry_unlock(registry);
 }
 

@@ -398,7 +398,8 @@ static void trace_add(void *user, const struct ct_read_event *event)
 	stream->trace->lost = self->lost = 0;
 	self->naming = event;
 	size = stream->writer.packets.size;
-	ct_packet_write(&stream->writer, ct_schema_class(stream->trace->schema, &event->traced),
+	ct_packet_write(&stream->writer,
+			ct_schema_class(stream->trace->schema, &event->traced, event->definition),
 			&event->traced);
 	self->buffered += stream->writer.packets.size - size;
 	if (stream->writer.packet_at > 0)

@@ -45,6 +45,7 @@ struct ct_read_event {
 	struct ctrace_event traced;
 	const struct ct_source_process *source_process;
 	const struct ct_event_names *names;           /* or NULL */
+	const struct ctrace_definition *definition;   /* of its trace, or NULL */
 	const struct ct_catalog_component *component; /* its entry in the catalogue, or NULL */
 	const struct ct_event_type *type;             /* or NULL */
 	/* Not 0: all events of this scope with the same pointers component and names->mnemonic, id

@@ -40,7 +40,7 @@ static const char *mnemonic_of(struct ct_event_names *names, const char *compone
 
 	assert_int_equal(ct_schema_create(&schema), CTRACE_OK);
 	ct_event_names_use(names, schema);
-	class = ct_schema_class(schema, &event);
+	class = ct_schema_class(schema, &event, NULL);
 	assert_int_equal(ct_schema_count(schema), 2);
 	(void)snprintf(found, sizeof found, "%s",
 		       class->names != NULL ? class->names->mnemonic : "");

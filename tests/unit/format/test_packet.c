@@ -44,7 +44,7 @@ static size_t add(const struct ctrace_event *event)
 	size_t before = writer.packets.size;
 	uint64_t sequence = writer.sequence;
 
-	ct_packet_write(&writer, ct_schema_class(schema, event), event);
+	ct_packet_write(&writer, ct_schema_class(schema, event, NULL), event);
 	assert_false(writer.packets.failed);
 	return writer.packets.size - before - (writer.sequence - sequence) * CT_PACKET_HEAD;
 }

@@ -41,7 +41,7 @@ static const struct ct_class *class_of(const char *component, uint32_t id, uint3
 		.items = items,
 	};
 	uint32_t before = ct_schema_count(schema);
-	const struct ct_class *class = ct_schema_class(schema, &event);
+	const struct ct_class *class = ct_schema_class(schema, &event, NULL);
 
 	assert_int_equal(ct_schema_count(schema), before + expect_new);
 	return class;
@@ -408,7 +408,8 @@ static void a_class_of_a_process_is_taken_over(void **state)
 	const struct ct_class *class;
 
 	(void)state;
-	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "MY.COMP", 7), CTRACE_OK);
+	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "MY.COMP", 7, NULL),
+			 CTRACE_OK);
 	class = ct_schema_find(schema, number);
 	assert_non_null(class);
 	assert_int_equal(class->number, number);
@@ -421,12 +422,13 @@ static void a_class_of_a_process_is_taken_over(void **state)
 	assert_int_equal(class->items[1], ITEM(COMP5, 4));
 	assert_int_equal(class->items[2], ITEM(BINARY, 4));
 	assert_int_equal(class->items[3], ITEM(TEXT, 20));
-	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "MY.COMP", 7), CTRACE_OK);
+	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "MY.COMP", 7, NULL),
+			 CTRACE_OK);
 	assert_ptr_equal(ct_schema_find(schema, number), class);
 	assert_int_equal(ct_schema_count(schema), 2);
 	/* The number is that of another class now: of another process, or of a table that was
 	 * changed. */
-	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "OTHER", 5),
+	assert_int_equal(ct_schema_take(schema, image_of_table(), number, "OTHER", 5, NULL),
 			 CTRACE_DAMAGED);
 	assert_int_equal(ct_schema_count(schema), 2);
 }
@@ -443,27 +445,28 @@ static void what_is_wrong_in_a_table_is_not_taken(void **state)
 	memcpy(&good, entry, sizeof good);
 	for (uint32_t other = 0; other < 70000; other++)
 		if (other != number)
-			assert_int_equal(ct_schema_take(schema, &image, other, "C", 1),
+			assert_int_equal(ct_schema_take(schema, &image, other, "C", 1, NULL),
 					 CTRACE_DAMAGED);
 	entry->number++;
-	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1, NULL), CTRACE_DAMAGED);
 	memcpy(entry, &good, sizeof good);
 	entry->level = CTRACE_LEVEL_COUNT;
-	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1, NULL), CTRACE_DAMAGED);
 	memcpy(entry, &good, sizeof good);
 	entry->item_count = CT_CLASS_MAX_ITEMS + 1;
-	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1, NULL), CTRACE_DAMAGED);
 	memcpy(entry, &good, sizeof good);
 	entry->items[0] = ITEM(TEXT, 0xFFFFFF);
-	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1, NULL), CTRACE_DAMAGED);
 	entry->items[0] = ITEM(TEXT, 65536);
 	/* Cut anywhere. */
 	for (image.size = 0;
 	     image.size < (size_t)number * CT_CLASS_UNIT + sizeof good + 4 * sizeof(uint32_t);
 	     image.size++)
-		assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_DAMAGED);
+		assert_int_equal(ct_schema_take(schema, &image, number, "C", 1, NULL),
+				 CTRACE_DAMAGED);
 	assert_int_equal(ct_schema_count(schema), 1);
-	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1), CTRACE_OK);
+	assert_int_equal(ct_schema_take(schema, &image, number, "C", 1, NULL), CTRACE_OK);
 }
 
 static bool count_and_name(const char *component, size_t size, uint32_t event_id,

@@ -34,7 +34,7 @@ static void add_class(struct texts *t, const char *component, uint32_t id, uint3
 		.items = items,
 	};
 	uint32_t before = ct_schema_count(t->schema);
-	const struct ct_class *class = ct_schema_class(t->schema, &event);
+	const struct ct_class *class = ct_schema_class(t->schema, &event, NULL);
 
 	assert_int_equal(ct_schema_count(t->schema), before + 1);
 	ct_schema_print_class(&t->text, class);

@@ -31,7 +31,7 @@ static int setup(void **state)
 		struct ctrace_event event = { .component = "C",
 					      .component_size = 1,
 					      .event_id = 100 + id };
-		const struct ct_class *class = ct_schema_class(schema, &event);
+		const struct ct_class *class = ct_schema_class(schema, &event, NULL);
 
 		assert_int_equal(class->number, NUMBER(id));
 		t->at[id] = t->text.size;
