@@ -178,7 +178,7 @@ struct ctrace_batch {
 	const void *class_table; /* of the traced process; its bytes may be hostile */
 	size_t class_table_size;
 	/* class_count definitions, those of the classes' components; one of zeros has neither
-	 * FMTTAB nor USERDATA.  The member is absent where `size` ends before it. */
+	 * FMTTAB nor USERDATA.  NULL: there is none.  Absent where `size` ends before it. */
 	const struct ctrace_definition *definitions;
 };
 

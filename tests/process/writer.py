@@ -768,6 +768,70 @@ def two_writers_do_not_share_a_data_set(room):
     room.writer('WR2')
 
 
+USER_EXIT = r"""
+#include <ctrace/reader.h>
+#include <stdio.h>
+__attribute__((visibility("default"))) int ctrace_filter_exit(const struct ctrace_exit_call *call)
+{
+	char text[64];
+	int size = snprintf(text, sizeof text, "USERDATA OF %s: ", call->is_done ? "NONE" : "ENTRY");
+
+	for (int i = 0; i < 16; i++)
+		size += snprintf(text + size, sizeof text - size, "%02X", call->userdata[i]);
+	call->print(call, text, size);
+	return CTRACE_EXIT_FORMAT;
+}
+"""
+
+
+def what_define_said_goes_with_the_trace(room):
+    """USERDATA reaches an exit, from wherever the trace is read and whoever wrote it; FMTTAB stands beside it."""
+    with open(room.at('seen.c'), 'w', encoding='ascii') as file:
+        file.write(USER_EXIT)
+    subprocess.run(['gcc', '-shared', '-fPIC', f'-I{os.environ["CTRACE_SOURCE"]}/include', '-o', room.at('SEEN.so'), room.at('seen.c')], check=True)
+    with open(room.at('binfile.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = binfile\nmftrace.level.other = info\n')
+    open(room.at('storage.cfg'), 'w', encoding='ascii').close()
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    program = room.program(MFTRACE_CONFIG=room.at('binfile.cfg'))
+    assert program.ask('on WR1') == '00 '
+    program.ask('run 5')
+    program.settle()
+    assert program.ask('off') == '00 ' and program.ask('plain') == '00 '
+    program.ask('both 5')
+    program.ask('flush')
+    program.end()
+    finish(writer)
+    stored = room.program(MFTRACE_CONFIG=room.at('storage.cfg'))
+    assert stored.ask('plain') == '00 '
+    stored.ask('run 5')
+    room.environment['CTRACE_LINKLIST'] = room.path
+    live = [str(stored.process.pid)]
+    room.tool('dump', f'--pid={live[0]}', '-o', room.at('dump.ctb'))
+    written = [os.path.dirname(path) for path in glob.glob(room.at('data1', '0*', '*', 'metadata')) + glob.glob(room.at('logs', '*', 'metadata'))]
+    assert len(written) == 2, written
+    room.tool('export', '--format=common-trace-format', '-o', room.at('exported'), written[1])
+    room.tool('repair', written[0], '-o', room.at('repaired'))
+    os.mkdir(room.at('elsewhere'))
+    moved = [shutil.move(path, room.at('elsewhere', str(number)))
+             for number, path in enumerate(written + [room.at(name) for name in ('dump.ctb', 'exported', 'repaired')])]
+    for trace in moved + live:
+        listing = room.tool('ipcs', 'CTRACE COMP(WRT) USEREXIT(SEEN)', trace).stdout
+        assert listing.count('USERDATA OF ENTRY: 303132333435363738394142434' + '40A00') == 5, f'{trace}: {listing}'
+        assert listing.count('USERDATA OF NONE: ' + '0' * 32) == 1, f'{trace}: {listing}'
+        assert 'ENTRY: 0000' not in listing, listing
+    listing = room.tool('ipcs', 'CTRACE COMP(OTHER) USEREXIT(SEEN)', moved[1]).stdout
+    assert listing.count('USERDATA OF ENTRY: ' + '0' * 32) == 5, 'a component that nobody defined'
+    for trace in moved:
+        metadata = ''.join(open(path, encoding='ascii').read() for path in glob.glob(trace + '/**/metadata', recursive=True))
+        assert 'model.emf.uri = "ctrace:event/7?fmttab=FORMAT&userdata=30313233' in metadata, metadata[-600:]
+        assert 'event/8?' not in metadata, 'a component that nobody defined'
+        viewed = subprocess.run(['babeltrace2', trace], capture_output=True, text=True, check=True, timeout=PATIENCE)
+        assert viewed.stderr == '' and viewed.stdout.count(' WRT:7: ') == 5, viewed
+    stored.end()
+
+
 TESTS = [value for name, value in list(globals().items()) if callable(value) and getattr(value, '__code__', None) is not None and
          value.__code__.co_varnames[:1] == ('room',)]
 

@@ -217,10 +217,11 @@ static uint32_t agree(struct ctrace_ctss *ctss)
 
 int main(int argc, char **argv)
 {
-	const struct ctrace_define define = { CTRACE_DEFINE_INIT,        .name = "WRT",
-					      .startnam = "AGREE",       .fmttab = "FORMAT",
-					      .mod = CTRACE_YES,         .wtr = CTRACE_YES,
-					      .wtrmode = CTRACE_PAGEABLE };
+	unsigned char userdata[CTRACE_USERDATA_SIZE] = "0123456789ABCD\n";
+	const struct ctrace_define define = { CTRACE_DEFINE_INIT,   .name = "WRT",
+					      .userdata = userdata, .startnam = "AGREE",
+					      .fmttab = "FORMAT",   .mod = CTRACE_YES,
+					      .wtr = CTRACE_YES,    .wtrmode = CTRACE_PAGEABLE };
 	struct ctrace_outcome outcome;
 	char order[64];
 

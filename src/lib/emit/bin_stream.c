@@ -100,10 +100,12 @@ enum ctrace_status ct_bin_take_classes(struct ct_schema *schema, const struct ct
 
 	for (uint32_t i = 0; i < batch->class_count && status == CTRACE_OK; i++) {
 		const struct ctrace_run_class *from = &batch->classes[i];
-		const struct ctrace_definition *definition = &batch->definitions[i];
+		const struct ctrace_definition *definition =
+			batch->definitions != NULL ? ct_definition_or_null(&batch->definitions[i])
+						   : NULL;
 
 		status = ct_schema_take(schema, &classes, from->number, from->component,
-					from->component_size, ct_definition_or_null(definition));
+					from->component_size, definition);
 		if (skips_damaged && status == CTRACE_DAMAGED)
 			status = CTRACE_OK;
 	}

@@ -40,6 +40,20 @@ static void add_class(struct texts *t, const char *component, uint32_t id, uint3
 	ct_schema_print_class(&t->text, class);
 }
 
+static const struct ctrace_definition defined = { .fmttab = "MYFMT@#$",
+						  .userdata = { 1, [15] = 0xFF } };
+
+/* A class whose component was defined with FMTTAB and USERDATA. */
+static void add_defined(struct texts *t)
+{
+	struct ct_class class = {
+		.number = 3500, .event_id = 12, .component = "defined", .definition = &defined
+	};
+
+	assert_int_equal(ct_schema_add(t->schema, &class), CTRACE_OK);
+	ct_schema_print_class(&t->text, ct_schema_find(t->schema, 3500));
+}
+
 /* A class as a process's table may have it: numbers need not run on, and items may be of one size.
  */
 static void add_fixed(struct texts *t)
@@ -132,6 +146,7 @@ static int setup(void **state)
 	add_class(t, "named", 8, CTRACE_INFO, 1, items);
 	add_class(t, "named", 9, CTRACE_INFO, 0, items);
 	add_fixed(t);
+	add_defined(t);
 	*state = t;
 	return t->text.failed;
 }
@@ -242,7 +257,9 @@ static void what_is_printed_is_read_back(void **state)
 			assert_memory_equal(got->items, wanted->items,
 					    wanted->item_count * sizeof *wanted->items);
 		assert_same_names(got->names, wanted->names);
+		assert_int_equal(got->definition == NULL, wanted->definition == NULL);
 	}
+	assert_memory_equal(ct_schema_find(schema, 3500)->definition, &defined, sizeof defined);
 	assert_string_equal(ct_schema_at(schema, 5)->names->mnemonic, "OP.EN-");
 	assert_string_equal(ct_schema_at(schema, 5)->names->items[2], "align");
 	assert_string_equal(ct_schema_at(schema, 6)->names->items[0], "first_one");
@@ -280,9 +297,9 @@ static void every_prefix_is_damaged_or_ends_between_classes(void **state)
 			assert_int_equal(outcome.first_at + outcome.first_size, size);
 		}
 	}
-	/* After the trace-wide part and each of the eight classes: at the ';' and at both line
+	/* After the trace-wide part and each of the nine classes: at the ';' and at both line
 	 * ends, but for the very last. */
-	assert_in_range(whole, 9, 9 * 3 - 1);
+	assert_in_range(whole, 10, 10 * 3 - 1);
 }
 
 static void a_class_costs_itself(void **state)
@@ -357,6 +374,13 @@ static void hostile_classes_are_refused(void **state)
 		"event { name = \"x:\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:4294967296\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
 		"event { name = \"x:99999999999999999999999\"; id = 4000; stream_id = 0; loglevel = 6; fields := struct { }; };",
+		/* definitions that are cut, too long, or followed by something */
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1?\"; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1?fmttab=A\"; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1?userdata=00112233445566778899aabbccddeeff\"; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1?fmttab=A&userdata=00112233445566778899aabbccddee\"; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1?fmttab=A&userdata=00112233445566778899aabbccddeeff0\"; fields := struct { }; };",
+		"event { name = \"x:1\"; id = 4000; stream_id = 0; loglevel = 6; model.emf.uri = \"ctrace:event/1?fmttab=AAAAAAAAAAAAAAAA&userdata=00112233445566778899aabbccddeeff\"; fields := struct { }; };",
 		/* numbers that there are not, that have another meaning, and of other classes; a
 		   level that there is not */
 		"event { name = \"x:1\"; id = 65536; stream_id = 0; loglevel = 6; fields := struct { }; };",
