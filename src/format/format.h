@@ -283,8 +283,9 @@ const struct ctrace_definition *ct_definition_or_null(const struct ctrace_defini
 struct ct_schema; /* a set of classes */
 enum ctrace_status ct_schema_create(struct ct_schema **out_schema) CT_MUST_USE;
 void ct_schema_destroy(struct ct_schema *schema);
-/* Finds the names of a class.  The schema calls it once for each class that it makes, and copies
- * the names.  Returns false when the class has none.  A NULL namer: no class has names. */
+/* Finds the names of a class.  The schema calls it once for each class that it makes, with FMTTAB
+ * in place of the component when that has no names, and copies the names.  Returns false when the
+ * class has none.  A NULL namer: no class has names. */
 typedef bool ct_class_namer(const char *component, size_t size, uint32_t event_id,
 			    struct ct_class_names *out, void *user);
 void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *user);

@@ -307,15 +307,28 @@ void ct_schema_set_namer(struct ct_schema *schema, ct_class_namer *namer, void *
 	schema->namer_user = user;
 }
 
+/* Asks for the names of an event of the component; then of the format table that CTRACE DEFINE
+ * named for it. */
+static bool namer_ask(const struct ct_schema *schema, const struct key *key,
+		      struct ct_class_names *out)
+{
+	const char *fmttab = key->definition != NULL ? key->definition->fmttab : "";
+
+	if (schema->namer == NULL)
+		return false;
+	return schema->namer(key->component, key->component_size, key->event_id, out,
+			     schema->namer_user) ||
+	       (fmttab[0] != '\0' &&
+		schema->namer(fmttab, strlen(fmttab), key->event_id, out, schema->namer_user));
+}
+
 /* Makes a new class with the names from the namer. */
 static enum ctrace_status schema_make_class(struct ct_schema *schema, const struct key *key,
 					    uint32_t hash, uint32_t number,
 					    const struct ct_class **out_class)
 {
 	struct ct_class_names names = { 0 };
-	bool has_names =
-		schema->namer != NULL && schema->namer(key->component, key->component_size,
-						       key->event_id, &names, schema->namer_user);
+	bool has_names = namer_ask(schema, key, &names);
 
 	return schema_insert(schema, key, hash, number, has_names ? &names : NULL, out_class);
 }

@@ -230,15 +230,25 @@ static bool event_is_for_pairs(const struct ct_sources *sources, const struct ct
 	       (!sources->pairs_are_shown || may_accept_other_end(sources, event));
 }
 
+/* The catalogue's entry for the component, or else the one that CTRACE DEFINE named by FMTTAB. */
+static const struct ct_catalog_component *format_table(const struct ct_catalog *catalog,
+						       const struct ct_read_event *event)
+{
+	const struct ct_catalog_component *component = ct_catalog_component(
+		catalog, event->traced.component, event->traced.component_size);
+
+	if (component != NULL || event->definition == NULL || event->definition->fmttab[0] == '\0')
+		return component;
+	return ct_catalog_component(catalog, event->definition->fmttab,
+				    strlen(event->definition->fmttab));
+}
+
 enum ct_filter_result ct_sources_class(const struct ct_sources *sources,
 				       struct ct_read_event *event)
 {
 	enum ct_filter_result filter_result;
 
-	event->component = sources->catalog != NULL
-				   ? ct_catalog_component(sources->catalog, event->traced.component,
-							  event->traced.component_size)
-				   : NULL;
+	event->component = sources->catalog != NULL ? format_table(sources->catalog, event) : NULL;
 	event->type = event->component != NULL
 			      ? ct_catalog_event(event->component, event->traced.event_id)
 			      : NULL;

@@ -757,6 +757,37 @@ def data_sets_have_the_names_of_the_writers_catalogue(room):
     assert viewed.stdout.count(' WRT:ENTRY: ') == 10 and '{ thread = 0, number = 9 }' in viewed.stdout, viewed.stdout
 
 
+def fmttab_names_the_catalogue(room):
+    """A catalogue under another name than the component's: at hand when the entries are written, or only when they are read."""
+    with open(room.at('format.yaml'), 'w', encoding='ascii') as file:
+        file.write('component: FORMAT\nevents:\n  7: {mnemonic: ENTRY, arguments: [{name: thread}, {name: number}]}\n')
+    with open(room.at('binfile.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = binfile\n')
+    room.procedure('WR1', ONE)
+    writer = room.writer()
+    for where in ({}, {'CTRACE_CATALOG': room.at('format.yaml')}):
+        program = room.program(MFTRACE_CONFIG=room.at('binfile.cfg'), **where)
+        assert program.ask('plain') == '00 '
+        program.ask('run 5')
+        assert program.ask('off') == '00 ' and program.ask('on WR1') == '00 '
+        program.ask('run 5')
+        program.settle()
+        program.end()
+    finish(writer)
+    by_number, by_name = sorted(glob.glob(room.at('logs', '*.ctb')), key=os.path.getmtime)
+    os.rename(room.at('format.yaml'), room.at('other.yaml'))
+    shown = room.tool('show', by_name).stdout
+    assert shown.count('ENTRY') == shown.count('thread=0') == 5, f'from the metadata: {shown}'
+    assert 'ENTRY' not in room.tool('show', by_number).stdout, 'no catalogue'
+    listing = room.tool('ipcs', 'CTRACE COMP(WRT) FULL', by_number).stdout
+    assert 'ITT10013I There is no catalogue for COMP(WRT)' in listing, listing
+    for path, count in ((by_number, 5), (room.at('data1'), 10)):
+        shown = room.tool('show', '--catalog', room.at('other.yaml'), path).stdout
+        assert shown.count('ENTRY') == shown.count('thread=0') == count, shown
+    listing = room.tool('ipcs', '--catalog', room.at('other.yaml'), 'CTRACE COMP(WRT) FULL', by_number).stdout
+    assert listing.count(' ENTRY ') == 5 and 'ITT10013I' not in listing, listing
+
+
 def two_writers_do_not_share_a_data_set(room):
     room.procedure('WR1', ONE)
     room.procedure('WR2', ONE)
