@@ -162,7 +162,7 @@ struct ctrace_define {
 	const char *parm;     /* PARM: a member of CTRACE_PARMLIB whose name begins with CT */
 	/* MINOPS: options that are always in effect; at most CTRACE_MAX_MINOPS bytes */
 	const char *minops;
-	const char *fmttab; /* FMTTAB: the format table; kept for readers */
+	const char *fmttab; /* FMTTAB: the catalogue component that formats it */
 	const char *com;    /* COM: a comment, without effect */
 	/* USERDATA: CTRACE_USERDATA_SIZE bytes; DEFINE reads them and writes them back after the
 	 * routine ran; NULL: zeros */

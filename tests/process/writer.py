@@ -785,7 +785,7 @@ def fmttab_names_the_catalogue(room):
         shown = room.tool('show', '--catalog', room.at('other.yaml'), path).stdout
         assert shown.count('ENTRY') == shown.count('thread=0') == count, shown
     listing = room.tool('ipcs', '--catalog', room.at('other.yaml'), 'CTRACE COMP(WRT) FULL', by_number).stdout
-    assert listing.count(' ENTRY ') == 5 and 'ITT10013I' not in listing, listing
+    assert listing.count('\n ENTRY  ') == 5 and 'ITT10013I' not in listing, listing
 
 
 def two_writers_do_not_share_a_data_set(room):

@@ -402,6 +402,24 @@ static const struct ct_class_image *image_of_table(void)
 	return &image;
 }
 
+static void definitions_are_cleaned(void **state)
+{
+	struct ctrace_definition definition = { .fmttab = "MYFMT@#$" };
+
+	(void)state;
+	ct_definition_check(&definition);
+	assert_string_equal(definition.fmttab, "MYFMT@#$");
+	assert_ptr_equal(ct_definition_or_null(&definition), &definition);
+	memcpy(definition.fmttab, "A\"B", 4);
+	ct_definition_check(&definition);
+	assert_null(ct_definition_or_null(&definition));
+	memset(definition.fmttab, 'A', sizeof definition.fmttab); /* without an end */
+	ct_definition_check(&definition);
+	assert_null(ct_definition_or_null(&definition));
+	definition.userdata[15] = 1;
+	assert_ptr_equal(ct_definition_or_null(&definition), &definition);
+}
+
 static void a_class_of_a_process_is_taken_over(void **state)
 {
 	uint32_t number = fill_table();
@@ -542,6 +560,7 @@ int test_schema(void)
 		cmocka_unit_test_setup_teardown(a_image_has_the_classes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_class_of_a_process_is_taken_over, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(definitions_are_cleaned, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_wrong_in_a_table_is_not_taken, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(a_namer_is_asked_once_for_each_class_and_copied,

@@ -358,6 +358,46 @@ static void define_shows_and_delete_hides(void **state)
 	assert_int_equal(level_word_level(index), CTRACE_INFO);
 }
 
+static bool definition_is(uint32_t index, const struct ctrace_definition *wanted)
+{
+	struct ctrace_definition found;
+
+	return ct_session_definition(registry->session, ct_registry_entry(registry, index),
+				     &found) &&
+	       memcmp(&found, wanted, sizeof found) == 0;
+}
+
+static void what_define_said_stands_behind_the_name(void **state)
+{
+	const struct ctrace_definition first = { .fmttab = "MYFMT", .userdata = { 1, 0, 3 } };
+	const struct ctrace_definition second = { .fmttab = "", .userdata = { 4 } };
+	struct ctrace_definition none;
+	uint32_t index = reserve("COMP");
+	size_t size, texts;
+
+	(void)state;
+	assert_false(ct_session_definition(registry->session, ct_registry_entry(registry, index),
+					   &none));
+	ct_registry_describe(registry, index, &first);
+	assert_true(definition_is(index, &first)); /* while DEFINE is under way */
+	ct_registry_set_defined(registry, index, true);
+	assert_true(definition_is(index, &first));
+	texts = registry->session->head->texts_size;
+	ct_registry_describe(registry, index, &first); /* again: no new text */
+	assert_int_equal(registry->session->head->texts_size, texts);
+	ct_registry_describe(registry, index, &second);
+	assert_true(definition_is(index, &second));
+	assert_string_equal(
+		ct_session_text(registry->session, ct_registry_entry(registry, index)->name, &size),
+		"COMP");
+	assert_int_equal(size, 4);
+	ct_registry_set_defined(registry, index, false);
+	assert_false(definition_is(index, &second));
+	ct_registry_describe(registry, index, &first);
+	ct_registry_describe(registry, index, NULL);
+	assert_false(definition_is(index, &first));
+}
+
 static void what_a_tracer_has_registered_stays(void **state)
 {
 	uint32_t index = add("COMP");
@@ -472,6 +512,7 @@ int test_tree(void)
 		EACH(a_forked_child_unlocks),
 		EACH(what_is_reserved_is_seen_by_those_who_look_for_anything),
 		EACH(define_shows_and_delete_hides),
+		EACH(what_define_said_stands_behind_the_name),
 		EACH(what_a_tracer_has_registered_stays),
 		EACH(own_settings_are_shown),
 		EACH(a_configuration_is_forgotten),

@@ -36,6 +36,29 @@ static void texts_come_back_terminated(void **state)
 	ct_session_close(&session, true);
 }
 
+static void a_definition_is_read_within_bounds(void **state)
+{
+	struct ctrace_definition hostile = { .userdata = { 1 } }, found;
+	struct ct_component_entry entry = { .flags = CT_COMPONENT_DESCRIBED };
+	char text[5 + sizeof hostile] = "NAME";
+	ct_text name;
+
+	(void)state;
+	memset(hostile.fmttab, '"', sizeof hostile.fmttab);
+	memcpy(text + 5, &hostile, sizeof hostile);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	assert_int_equal(ct_session_add_text(&session, text, sizeof text, &name), CTRACE_OK);
+	entry.name = (name >> 16) << 16 | 4;
+	assert_true(ct_session_definition(&session, &entry, &found));
+	assert_string_equal(found.fmttab, "");
+	assert_int_equal(found.userdata[0], 1);
+	entry.name += 2; /* ends behind the texts */
+	assert_false(ct_session_definition(&session, &entry, &found));
+	entry.name = UINT64_MAX;
+	assert_false(ct_session_definition(&session, &entry, &found));
+	ct_session_close(&session, true);
+}
+
 static void the_last_text_ends_inside_the_file(void **state)
 {
 	uint64_t limit = CT_SESSION_SIZE - CT_SESSION_TEXTS;
@@ -314,6 +337,7 @@ int test_session(void)
 	const struct CMUnitTest tests[] = {
 		SESSION_TEST(texts_come_back_terminated),
 		SESSION_TEST(the_last_text_ends_inside_the_file),
+		SESSION_TEST(a_definition_is_read_within_bounds),
 		SESSION_TEST(components_have_real_blocks_up_to_the_limit),
 		SESSION_TEST(a_full_disk_refuses_what_does_not_fit_and_keeps_the_rest),
 		SESSION_TEST(a_disk_that_is_nearly_full_gives_what_is_needed),
