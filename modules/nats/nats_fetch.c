@@ -367,9 +367,11 @@ static enum ctrace_status consumers_take(struct ct_nats_fetcher *fetch)
 		got = consumer_make(fetch, &subscription);
 		if (got == NATS_OK) {
 			status = messages_take(fetch, subscription, &got);
-			natsSubscription_Destroy(subscription);
-			if (status != CTRACE_OK || got == NATS_OK)
+			if (status != CTRACE_OK || got == NATS_OK) {
+				fetch->subscription = subscription;
 				return status;
+			}
+			natsSubscription_Destroy(subscription);
 		} else if (got != NATS_TIMEOUT && got != NATS_NO_RESPONDERS) {
 			(void)ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
 						 ct_nats_reason(got));
@@ -464,6 +466,8 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 	if (status == CTRACE_OK && copy->is_archive)
 		status = ct_nats_archive_note(&fetch);
 	ct_nats_archive_close(&fetch);
+	natsConnection_Close(fetch.link.connection);
+	natsSubscription_Destroy(fetch.subscription);
 	ct_nats_link_close(&fetch.link);
 	while (fetch.traces != NULL) {
 		struct ct_nats_copied_trace *trace = fetch.traces;

@@ -90,6 +90,10 @@ struct ct_nats_fetcher {
 	char filter[1400]; /* the subjects that are copied */
 	uint64_t sequence; /* of the last message that was taken */
 	/* of the last message that the stream had; a copy that follows goes on behind it */
+	/* Destroyed when the connection is closed: in libnats 3.4, a message that comes while its
+	 * subscription is destroyed leaves a lock behind, and the thread that reads waits for it.
+	 */
+	natsSubscription *subscription;
 	uint64_t last_sequence;
 	/* of an archive */
 	int directory;    /* -1: no archive */
