@@ -12,21 +12,6 @@
 #include "operator/recovery/recovery.h"
 
 #define PATH_SIZE 4096
-#define NAMES_TRIED 9u
-
-static void dump_path(char out[PATH_SIZE], const struct ct_dump_run *run,
-		      const struct ct_session_head *head)
-{
-	char name[CT_DUMP_NAME_SIZE];
-
-	ct_dump_name(head, name);
-	if (run->is_whole)
-		(void)snprintf(out, PATH_SIZE, "%s", run->directory);
-	else
-		(void)snprintf(out, PATH_SIZE, "%s%s%s",
-			       run->directory != NULL ? run->directory : "",
-			       run->directory != NULL ? "/" : "", name);
-}
 
 /* ---- which processes ---- */
 
@@ -73,26 +58,21 @@ static enum ctrace_status dump_make(const struct ct_dump_run *run, char path[PAT
 	struct ct_dump_request request = {
 		.run_directory = one->entry->run_directory,
 		.directory = one->entry->name,
-		.path = path,
 		.title = run->title,
 		.reason = run->reason,
 		.component = run->component,
 	};
-	enum ctrace_status status;
-	size_t size = strlen(path);
 
 	for (uint32_t i = 0; run->reply != NULL && i < run->reply->name_count; i++)
 		names[i] = run->reply->name[i];
 	request.components = names[0] != NULL ? names : NULL;
-	for (unsigned again = 2;; again++) {
-		errno = 0;
-		status = ct_dump_make(&request, &one->result);
-		if (status != CTRACE_OUTPUT_ERROR || errno != EEXIST || run->is_whole ||
-		    again > NAMES_TRIED)
-			return status;
-		/* another one in this second */
-		(void)snprintf(path + size, PATH_SIZE - size, ".%u", again);
-	}
+	errno = 0;
+	if (!run->is_whole)
+		return ct_dump_make_in(run->directory != NULL ? run->directory : "", one->head,
+				       &request, path, PATH_SIZE, &one->result);
+	(void)snprintf(path, PATH_SIZE, "%s", run->directory);
+	request.path = path;
+	return ct_dump_make(&request, &one->result);
 }
 
 static bool has_all_components(const struct ct_dump_run *run)
@@ -104,7 +84,6 @@ static void process_dump(struct ct_dump_run *run, struct ct_dump_one *one)
 {
 	char path[PATH_SIZE];
 
-	dump_path(path, run, one->head);
 	one->path = path;
 	one->status = dump_make(run, path, one);
 	if (one->status == CTRACE_NOT_FOUND ||

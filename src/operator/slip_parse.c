@@ -145,6 +145,16 @@ static void read_data(struct ct_parser *parser, struct slip *slip)
 		ct_parser_diagnose_found(parser, "\")\"");
 }
 
+static void read_entry(struct ct_parser *parser, struct slip *slip)
+{
+	read_number(parser, slip->entry);
+}
+
+static void read_limit(struct ct_parser *parser, struct slip *slip)
+{
+	read_number(parser, slip->limit);
+}
+
 static void read_job(struct ct_parser *parser, struct slip *slip)
 {
 	struct ct_span value;
@@ -172,17 +182,17 @@ static bool operand_read(struct ct_parser *parser, struct slip *slip, struct ct_
 		{ "ACTION", "A", read_action },
 		{ "COMP", "COMP", read_component },
 		{ "SUB", "SUB", read_sub },
+		{ "ENTRYID", "ENTRYID", read_entry },
 		{ "DATA", "DA", read_data },
+		{ "MATCHLIM", "ML", read_limit },
 		{ "JOBNAME", "J", read_job },
 	};
-	bool is_entry = ct_name_is(word.at, word.size, "ENTRYID");
-	bool is_limit =
-		ct_name_is(word.at, word.size, "MATCHLIM") || ct_name_is(word.at, word.size, "ML");
+	static const char expected[] =
+		"ID=, ACTION=, COMP=, SUB=, ENTRYID=, DATA=, MATCHLIM=, JOBNAME= or END";
 
 	if (!ct_parser_accept(parser, '=')) {
-		ct_parser_diagnose_word(
-			parser, word, "is not an operand of SLIP that there is here",
-			"ID=, ACTION=, COMP=, SUB=, ENTRYID=, DATA=, MATCHLIM=, JOBNAME= or END");
+		ct_parser_diagnose_word(parser, word,
+					"is not an operand of SLIP that there is here", expected);
 		return false;
 	}
 	for (size_t i = 0; i < CT_COUNT(operands); i++)
@@ -191,13 +201,8 @@ static bool operand_read(struct ct_parser *parser, struct slip *slip, struct ct_
 			operands[i].read(parser, slip);
 			return !parser->has_failed;
 		}
-	if (is_entry || is_limit)
-		read_number(parser, is_entry ? slip->entry : slip->limit);
-	else
-		ct_parser_diagnose_word(
-			parser, word, "is about storage and errors of z/OS",
-			"ID=, ACTION=, COMP=, SUB=, ENTRYID=, DATA=, MATCHLIM=, JOBNAME= or END");
-	return !parser->has_failed;
+	ct_parser_diagnose_word(parser, word, "is about storage and errors of z/OS", expected);
+	return false;
 }
 
 static bool operands_read(struct ct_parser *parser, struct slip *slip)

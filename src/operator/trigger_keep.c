@@ -15,7 +15,6 @@
 #include "lib/start/start.h"
 
 #define KEY "ctrace.trigger."
-#define FILE_LIMIT 65536u
 
 /* The other lines of the file, and whether one was this trigger's. */
 static bool kept_copy(const char *name, const struct ct_buf *old, struct ct_buf *out)
@@ -67,7 +66,8 @@ static bool kept_change(const char *name, struct ct_span text_new, int directory
 
 	ct_buf_init(&old);
 	ct_buf_init(&text);
-	if (ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, FILE_LIMIT, &old) != CTRACE_OK)
+	if (ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, CT_SETUP_KEPT_LIMIT, &old) !=
+	    CTRACE_OK)
 		ct_buf_clear(&old);
 	*out_was_there = kept_copy(name, &old, &text);
 	if (text_new.at != NULL) {

@@ -19,8 +19,6 @@
 #include "operator/change.h"
 #include "operator/trigger_keep.h"
 
-#define FILE_LIMIT 65536u
-
 enum trigger_verb { VERB_NONE, VERB_ADD, VERB_LIST, VERB_REMOVE };
 
 struct trigger_arguments {
@@ -188,7 +186,8 @@ static void kept_list(void)
 
 	ct_buf_init(&text);
 	if (ct_directory_of_user(path) == CTRACE_OK &&
-	    ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, FILE_LIMIT, &text) == CTRACE_OK)
+	    ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, CT_SETUP_KEPT_LIMIT, &text) ==
+		    CTRACE_OK)
 		for (const char *at = text.data, *end = at + text.size; at < end;) {
 			const char *stop = memchr(at, '\n', (size_t)(end - at));
 

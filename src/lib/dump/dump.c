@@ -10,7 +10,6 @@
  */
 #include "lib/dump/dump.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -357,19 +356,6 @@ static bool print_temporary(const char *path, char out[PATH_SIZE])
 	return *name != '\0' && size > 0 && size < (int)PATH_SIZE;
 }
 
-/* A trace directory has no directories. */
-static void temporary_remove(const char *path)
-{
-	DIR *directory = opendir(path);
-	struct dirent *entry;
-
-	while (directory != NULL && (entry = readdir(directory)) != NULL)
-		(void)unlinkat(dirfd(directory), entry->d_name, 0);
-	if (directory != NULL)
-		(void)closedir(directory);
-	(void)rmdir(path);
-}
-
 static enum ctrace_status dump_make_locked(struct dump *dump, struct ct_dump_result *result)
 {
 	const char *path = dump->request->path;
@@ -387,7 +373,7 @@ static enum ctrace_status dump_make_locked(struct dump *dump, struct ct_dump_res
 		if (status != CTRACE_OK) {
 			int kept = errno;
 
-			temporary_remove(dump->temporary);
+			(void)ct_dump_remove(AT_FDCWD, dump->temporary);
 			errno = kept;
 		}
 	}

@@ -51,6 +51,14 @@ enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 #define CT_DUMP_NAME_SIZE 128u
 /* "PAYROLL.1234.20261126-143205.dump", with the present time. */
 void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE]);
+/* Makes a dump of that name in the directory; "": in the current one.  Of several in a second the
+ * later ones have ".2" to ".9" behind it.  path gets the path, and request->path points to it. */
+enum ctrace_status ct_dump_make_in(const char *directory, const struct ct_session_head *head,
+				   struct ct_dump_request *request, char *path, size_t room,
+				   struct ct_dump_result *out_result) CT_MUST_USE;
+/* Removes the files of a dump, and its directory.  No link is followed.  Returns false when the
+ * directory stays. */
+bool ct_dump_remove(int directory_fd, const char *name);
 /* Removes this user's oldest dumps, except the one of this name, until at most `keep` of at most
  * `size` bytes in all are left.  Returns how many it has removed. */
 uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const char *except);

@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#define NAMES_TRIED 9u /* NAME, NAME.2 ... NAME.9 */
+
 /* "PAYROLL.1234.20261126-143205.dump" */
 void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE])
 {
@@ -33,6 +35,30 @@ void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE
 	for (char *at = out; *at != '\0'; at++)
 		if (*at == '/' || (unsigned char)*at <= ' ')
 			*at = '_';
+}
+
+enum ctrace_status ct_dump_make_in(const char *directory, const struct ct_session_head *head,
+				   struct ct_dump_request *request, char *path, size_t room,
+				   struct ct_dump_result *out_result)
+{
+	char name[CT_DUMP_NAME_SIZE];
+	enum ctrace_status status;
+	int size;
+
+	ct_dump_name(head, name);
+	size = snprintf(path, room, "%s%s%s", directory, directory[0] != '\0' ? "/" : "", name);
+	if (size < 0 || (size_t)size + sizeof ".9" > room) {
+		errno = ENAMETOOLONG;
+		return CTRACE_OUTPUT_ERROR;
+	}
+	request->path = path;
+	for (unsigned again = 2;; again++) {
+		errno = 0;
+		status = ct_dump_make(request, out_result);
+		if (status != CTRACE_OUTPUT_ERROR || errno != EEXIST || again > NAMES_TRIED)
+			return status;
+		(void)snprintf(path + size, room - (size_t)size, ".%u", again);
+	}
 }
 
 /* True for "x.20261126-143205.dump", and ".2" behind it. */
@@ -114,7 +140,7 @@ static void dumps_look(int directory_fd, const char *except, struct kept *out)
 	(void)closedir(directory);
 }
 
-static bool dump_remove(int directory_fd, const char *name)
+bool ct_dump_remove(int directory_fd, const char *name)
 {
 	int fd = openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -138,7 +164,7 @@ uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const
 	while (fd >= 0) {
 		dumps_look(fd, except, &kept);
 		if (kept.oldest[0] == '\0' || (kept.count <= keep && kept.bytes <= size) ||
-		    !dump_remove(fd, kept.oldest))
+		    !ct_dump_remove(fd, kept.oldest))
 			break;
 		removed++;
 	}

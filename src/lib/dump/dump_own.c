@@ -21,7 +21,6 @@
 #define PATH_SIZE 4096u
 #define REASON_SIZE 120u
 #define DETAILS_SIZE 600u
-#define NAMES_TRIED 9u
 
 /* The last dump: another one within the same second for the same reason is the same. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -64,29 +63,6 @@ int ct_dump_print_place(const struct ct_process *process, char *out, size_t room
 	return printed > 0 && (size_t)printed < room ? printed : 0;
 }
 
-static enum ctrace_status dump_try(const struct ct_process *process, const char *directory,
-				   struct ct_dump_request *request, struct ct_dump_result *result)
-{
-	char name[CT_DUMP_NAME_SIZE];
-	enum ctrace_status status;
-	int size;
-
-	ct_dump_name(process->session.head, name);
-	size = snprintf(last.path, PATH_SIZE, "%s%s%s", directory, directory[0] != '\0' ? "/" : "",
-			name);
-	if (size < 0 || size + 2 >= (int)PATH_SIZE) {
-		errno = ENAMETOOLONG;
-		return CTRACE_OUTPUT_ERROR;
-	}
-	for (unsigned again = 2;; again++) {
-		errno = 0;
-		status = ct_dump_make(request, result);
-		if (status != CTRACE_OUTPUT_ERROR || errno != EEXIST || again > NAMES_TRIED)
-			return status;
-		(void)snprintf(last.path + size, PATH_SIZE - (size_t)size, ".%u", again);
-	}
-}
-
 static enum ctrace_status dump_new(struct ct_process *process, const struct ct_dump_request *what)
 {
 	uint32_t keep = __atomic_load_n(&process->settings.dump_keep, __ATOMIC_RELAXED);
@@ -94,7 +70,6 @@ static enum ctrace_status dump_new(struct ct_process *process, const struct ct_d
 	struct ct_dump_result result = { .events = 0 };
 	char directory[PATH_SIZE], details[DETAILS_SIZE];
 	struct ct_dump_request request = { .own = &process->session,
-					   .path = last.path,
 					   .title = what->title,
 					   .reason = what->reason,
 					   .details = what->details };
@@ -112,7 +87,8 @@ static enum ctrace_status dump_new(struct ct_process *process, const struct ct_d
 			       what->details != NULL ? what->details : "");
 		request.details = details;
 	}
-	status = dump_try(process, directory, &request, &result);
+	status = ct_dump_make_in(directory, process->session.head, &request, last.path, PATH_SIZE,
+				 &result);
 	if (status == CTRACE_OK && result.events == 0)
 		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_OK) {

@@ -297,8 +297,6 @@ enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file
 
 /* ---- triggers that operators keep ---- */
 
-#define KEPT_LIMIT 65536u
-
 static void apply_kept(const struct ct_command *command, unsigned line, void *user)
 {
 	(void)line;
@@ -324,8 +322,8 @@ void ct_setup_apply_kept(const char *run_directory, const struct ct_target *targ
 	if (access(path, F_OK) != 0)
 		return;
 	ct_buf_init(&text);
-	if (ct_os_read_trusted(run_directory, CT_SETUP_KEPT, CT_OS_OWN, KEPT_LIMIT, &text) ==
-	    CTRACE_OK)
+	if (ct_os_read_trusted(run_directory, CT_SETUP_KEPT, CT_OS_OWN, CT_SETUP_KEPT_LIMIT,
+			       &text) == CTRACE_OK)
 		ct_config_read(text.data, text.size, NULL, &reader, NULL);
 	ct_buf_fini(&text);
 }

@@ -329,10 +329,8 @@ static bool all_delivered(const struct ct_ring_pool *pool)
 
 static bool has_losses(const struct ct_process *process)
 {
-	uint64_t lost = 0;
+	uint64_t lost = ct_loss_total(process->session.head->lost);
 
-	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
-		lost += __atomic_load_n(&process->session.head->lost[reason], __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < ct_ring_pool_count(process->pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(process->pool, i);
 

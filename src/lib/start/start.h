@@ -110,7 +110,8 @@ enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file
 						struct ct_session *session) CT_MUST_USE;
 /* Applies the triggers that operators keep in the run directory ("": none) for processes that come.
  */
-#define CT_SETUP_KEPT "triggers" /* the file */
+#define CT_SETUP_KEPT "triggers"   /* the file */
+#define CT_SETUP_KEPT_LIMIT 65536u /* its bytes */
 void ct_setup_apply_kept(const char *run_directory, const struct ct_target *target);
 /* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` inspects the directory after the process has ended, and
  * removes it. */

@@ -260,13 +260,12 @@ static void dump_report(const struct ct_directory_entry *entry, const struct not
 static void crash_dump(const struct ct_directory_entry *entry, const struct note *note,
 		       const struct ct_session_head *head)
 {
-	char path[PATH_SIZE + CT_DUMP_NAME_SIZE], name[CT_DUMP_NAME_SIZE], reason[50];
+	char path[PATH_SIZE + CT_DUMP_NAME_SIZE], reason[50];
 	struct ct_recovery total = { .discards = entry->pid };
 	struct ct_dump_result result;
 	struct ct_dump_request request = {
 		.run_directory = entry->run_directory,
 		.directory = entry->name,
-		.path = path,
 		.title = "",
 		.reason = reason,
 		.details = note->details.failed
@@ -276,17 +275,14 @@ static void crash_dump(const struct ct_directory_entry *entry, const struct note
 	enum ctrace_status status;
 
 	(void)snprintf(reason, sizeof reason, "signal %s", note->signal);
-	ct_dump_name(head, name);
-	(void)snprintf(path, sizeof path, "%s/%s", note->directory, name);
 	(void)mkdir(note->directory, 0700); /* if it cannot be made, the dump reports that */
-	errno = 0;
-	status = ct_dump_make(&request, &result);
+	status = ct_dump_make_in(note->directory, head, &request, path, sizeof path, &result);
 	if (status == CTRACE_OK && result.events == 0)
 		return;
 	dump_report(entry, note, path, status);
 	if (status != CTRACE_OK)
 		return;
-	(void)ct_dump_make_room(note->directory, note->keep, note->size, name);
+	(void)ct_dump_make_room(note->directory, note->keep, note->size, strrchr(path, '/') + 1);
 	if (result.unread == 0)
 		ct_recover(entry->run_directory, NULL, &total, NULL, NULL);
 }

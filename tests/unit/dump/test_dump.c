@@ -204,6 +204,43 @@ static void on_failure_nothing_is_left(void **state)
 	assert_int_equal(run_traced(body_fails), 0);
 }
 
+/* Of dumps in one second each has a name of its own.  A link in the place of the temporary
+ * directory is not followed. */
+static void body_dumps_twice(void)
+{
+	struct ct_dump_request request = { .own = &ct_process.session,
+					   .title = "",
+					   .reason = "test" };
+	const struct ct_session_head *head;
+	struct ct_dump_result result;
+	char path[2][300], link[300];
+
+	trace(&stored, 10);
+	head = ct_process.session.head;
+	CHILD_CHECK(mkdir("dumps", 0700) == 0 && mkdir("others", 0700) == 0);
+	for (unsigned i = 0; i < 2; i++) {
+		CHILD_CHECK(ct_dump_make_in("dumps", head, &request, path[i], sizeof path[i],
+					    &result) == CTRACE_OK);
+		CHILD_CHECK(result.events == 10 && exists(path[i]));
+	}
+	CHILD_CHECK(strcmp(path[0], path[1]) != 0);
+	CHILD_CHECK(ct_dump_make_in("dumps", head, &request, link, 20, &result) ==
+			    CTRACE_OUTPUT_ERROR &&
+		    errno == ENAMETOOLONG);
+	CHILD_CHECK(close(open("others/file", O_CREAT | O_WRONLY | O_CLOEXEC, 0600)) == 0);
+	(void)snprintf(link, sizeof link, ".one.new.%u", (unsigned)getpid());
+	CHILD_CHECK(symlink("others", link) == 0);
+	CHILD_CHECK(dump("one", NULL, &result) != CTRACE_OK && exists("others/file"));
+	CHILD_CHECK(ct_dump_remove(AT_FDCWD, path[0]) && !exists(path[0]));
+}
+
+static void dumps_have_names_of_their_own(void **state)
+{
+	(void)state;
+	store("");
+	assert_int_equal(run_traced(body_dumps_twice), 0);
+}
+
 static void no_such_process(void **state)
 {
 	const struct ct_dump_request request = { .run_directory = run_dir,
@@ -249,6 +286,8 @@ int test_dump(void)
 		cmocka_unit_test_setup_teardown(threads_trace_meanwhile, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(on_failure_nothing_is_left, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(dumps_have_names_of_their_own, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_forked_child_can_dump, fixture_setup,
 						fixture_teardown),
