@@ -359,8 +359,8 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms)
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dump(const char *title, char *out_path,
 							   size_t size);
 
-/* What this process has traced.  Always: emitted = delivered + pending + the sum of lost.  Events
- * that were overwritten in storage are among the lost. */
+/* The events that this process has traced.  emitted is always the sum of delivered, pending and all
+ * lost.  Events that newer ones have overwritten in storage count as lost. */
 struct ctrace_stats {
 	size_t size;                      /* set by the caller: sizeof(struct ctrace_stats) */
 	uint64_t emitted;                 /* events that passed their threshold */

@@ -148,7 +148,7 @@ struct ctrace_run {
 	const struct ctrace_clock *clock;
 };
 
-/* What CTRACE DEFINE said of a trace for those who read its entries. */
+/* FMTTAB and USERDATA of CTRACE DEFINE.  Readers of the trace get both. */
 struct ctrace_definition {
 	char fmttab[16];            /* FMTTAB, terminated; "": NONE */
 	unsigned char userdata[16]; /* USERDATA; zeros: NOUSERDATA */
