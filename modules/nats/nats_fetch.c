@@ -257,7 +257,11 @@ static uint64_t consumer_pending(const struct ct_nats_fetcher *fetch,
 	return pending;
 }
 
-/* *out_got: what the consumer has failed with.  NATS_TIMEOUT: it is silent.  NATS_OK: not at all.
+/* A copy that does not follow ends with the last message that the stream had when it began.  If
+ * that one is of another subject, the copy ends when the consumer is silent and has none to come;
+ * what a message itself says of those to come is not enough, for nats-server 2.9 says 0 before the
+ * last one at times.
+ * *out_got: what the consumer has failed with.  NATS_TIMEOUT: it is silent.  NATS_OK: not at all.
  */
 static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 					natsSubscription *subscription, natsStatus *out_got)
@@ -281,7 +285,8 @@ static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 			*out_got = got != NATS_OK ? got : NATS_TIMEOUT;
 			return status;
 		}
-		if (!copy->follows && (pending == 0 || fetch->sequence >= fetch->last_sequence))
+		if (!copy->follows && (fetch->sequence >= fetch->last_sequence ||
+				       (got == NATS_TIMEOUT && pending == 0)))
 			break;
 		if (status == CTRACE_OK && (got != NATS_OK || fetch->sequence % WAITING_LOOK == 0))
 			status = ct_nats_late_look(fetch);

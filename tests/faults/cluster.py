@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import signal
-import struct
 import subprocess
 import sys
 import time
@@ -67,19 +66,16 @@ class Trial:
                      if "new stream leader for '$G > TRACES'" in line and line.startswith('[')]
         return max(last, key=lambda entry: entry[0])[1]
 
-    def traced(self):
-        with open(self.room.at('tally'), 'rb') as file:
-            return sum(struct.unpack('64Q', file.read(512)))
+    def stands_still(self):
+        with open(f'/proc/{self.program.pid}/stat', encoding='ascii') as file:
+            return file.read().rpartition(')')[2].split()[0] == 'T'
 
     def run(self, faults):
         """The program; each fault between two of its parts."""
-        self.program = self.room.start('burst', f'events={EVENTS // THREADS}', f'threads={THREADS}')
+        self.program = self.room.start('burst', f'events={EVENTS // THREADS}', f'threads={THREADS}', f'stops={len(faults)}')
         self.forward()
         for at, fault in enumerate(faults):
-            # The forwarder notes a trace that it finds; one that stands before it has a directory is found by nobody.
-            until(lambda at=at: (self.traced() >= EVENTS * (at + 1) // (len(faults) + 1) and glob.glob(self.room.at('out/*/metadata')))
-                  or self.program.poll() is not None)
-            self.program.send_signal(signal.SIGSTOP)
+            until(self.stands_still)
             if at == 0:
                 until(self.has_note)
             fault()
@@ -97,9 +93,7 @@ class Trial:
         return wrong + self.room.diagnostics(killed=is_killed, recover=False, outputs=lambda: [('the stream', self.read())])
 
     def until_said(self, text):
-        """The forwarder reports it.  The program goes on meanwhile: what it traced may wait in its rings, and then there is nothing
-        to send."""
-        self.program.send_signal(signal.SIGCONT)
+        """The forwarder reports it."""
         until(lambda: text in self.said())
 
     def has_note(self):
@@ -126,6 +120,7 @@ class Trial:
         """What the stream has, without holding it."""
         output = Output()
         copy = self.room.at('copy')
+        until(lambda: any(streams.stream_cluster(server).get('leader') for server in self.servers))
         archived = self.room.tool('archive', self.address, copy, seconds=HANG_SECONDS)
         if archived.returncode != 0:
             output.messages.append(archived.stderr.decode()[:200])
@@ -270,7 +265,7 @@ def the_stream_is_full():
     """It refuses new messages until it is made larger."""
     with Trial() as trial:
         config = {'name': 'TRACES', 'subjects': ['ctrace.>'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 3, 'discard': 'new',
-                  'max_bytes': EVENTS * 8}
+                  'max_bytes': EVENTS * 20}  # an event takes some 42
         made = streams.request(trial.servers[0].port, '$JS.API.STREAM.CREATE.TRACES', json.dumps(config))
         if '"error"' in made:
             raise OSError(made)

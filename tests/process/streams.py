@@ -319,17 +319,23 @@ def request(port, subject, data='', headers=None, patience=PATIENCE):
     return answer.decode()
 
 
+def stream_cluster(server):
+    """The leader and the replicas of the stream; nothing while the servers choose a leader."""
+    with contextlib.suppress(OSError):  # then they do not answer
+        found = re.search(r'\{"type".*\}', request(server.port, '$JS.API.STREAM.INFO.TRACES', patience=2))
+        return json.loads(found[0]).get('cluster', {}) if found else {}
+    return {}
+
+
 def restarted(server):
     """Starts a server of a cluster.  Returns when its replica has what the others have: before that, the loss of one more stops the stream."""
     server.start()
     end = time.monotonic() + 3 * PATIENCE
     while time.monotonic() < end:
-        with contextlib.suppress(OSError):  # a cluster without a leader does not answer
-            found = re.search(r'\{"type".*\}', request(server.port, '$JS.API.STREAM.INFO.TRACES', patience=2))
-            cluster = json.loads(found[0]).get('cluster', {}) if found else {}
-            replicas = cluster.get('replicas', [])
-            if cluster.get('leader') and len(replicas) == 2 and all(replica['current'] and not replica.get('offline') for replica in replicas):
-                return
+        cluster = stream_cluster(server)
+        replicas = cluster.get('replicas', [])
+        if cluster.get('leader') and len(replicas) == 2 and all(replica['current'] and not replica.get('offline') for replica in replicas):
+            return
         time.sleep(0.05)
     raise AssertionError(f'{server.name} has not caught up')
 

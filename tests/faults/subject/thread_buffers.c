@@ -157,9 +157,23 @@ static void thread_join(pthread_t thread)
 	REQUIRE(pthread_join(thread, NULL) == 0);
 }
 
+static pthread_barrier_t stop_barrier;
+
+/* stops=K: the process stands still K times.  All threads have traced an equal part then, and its
+ * events are in the output. */
 static void *burst_thread(void *argument)
 {
-	thread_buffer_burst((unsigned)(uintptr_t)argument, option("events", 1000));
+	long events = option("events", 1000), stops = option("stops", 0);
+
+	for (long i = 1; i <= stops; i++) {
+		thread_buffer_burst((unsigned)(uintptr_t)argument, events / (stops + 1));
+		if (pthread_barrier_wait(&stop_barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+			REQUIRE(ctrace_flush(60000) == CTRACE_OK);
+			REQUIRE(kill(getpid(), SIGSTOP) == 0);
+		}
+		(void)pthread_barrier_wait(&stop_barrier);
+	}
+	thread_buffer_burst((unsigned)(uintptr_t)argument, events - events / (stops + 1) * stops);
 	return NULL;
 }
 
@@ -197,6 +211,7 @@ static int mode_burst(void)
 		thread_buffer_burst((unsigned)option("thread_buffer", 1), option("events", 1000));
 		return subject_end();
 	}
+	REQUIRE(pthread_barrier_init(&stop_barrier, NULL, (unsigned)threads) == 0);
 	for (long i = 0; i < threads; i++)
 		thread[i] = thread_start(burst_thread, (void *)(uintptr_t)(i + 1));
 	for (long i = 0; i < threads; i++)
