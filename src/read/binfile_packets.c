@@ -142,6 +142,9 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 	(void)ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8),
 				  &available);
 	report_gaps(packets, sources, &head, at);
+	if (sources->lost != NULL)
+		sources->lost(packets->file.source->path, packets->trace->source_process,
+			      head.discarded, sources->step_user);
 	packets->head = head;
 	packets->has_head = true;
 	packets->packet_at = at;

@@ -60,6 +60,10 @@ struct ct_reader_options {
 	/* depth does not matter: spans of which the filter drops both ends are ignored */
 	bool pairs_are_shown;
 	ct_read_report *report; /* or NULL */
+	/* or NULL: called at each packet of a BINFILE with the count of events that its stream file
+	 * has lost up to there */
+	void (*lost)(const char *path, const struct ct_source_process *source_process,
+		     uint64_t count, void *user);
 	/* or NULL: called often while reading; false ends the reading */
 	bool (*step)(void *user);
 	void *user;

@@ -41,6 +41,7 @@ static void sources_init(struct ct_reader *reader)
 		ct_filter_times(filter, &sources->since_ns, &sources->until_ns);
 	if (sources->since_ns < reader->since_ns)
 		sources->since_ns = reader->since_ns;
+	sources->lost = reader->options.lost;
 	sources->step = reader->options.step;
 	sources->step_user = reader->options.user;
 }

@@ -71,7 +71,10 @@ struct ct_sources {
 	size_t copied;   /* bytes of rings that were copied whole */
 	/* or NULL: called after every CT_SOURCES_STEP events; false ends the reading */
 	bool (*step)(void *user);
-	void *step_user;
+	/* or NULL: called at each packet of a BINFILE (read.h) */
+	void (*lost)(const char *path, const struct ct_source_process *source_process,
+		     uint64_t count, void *user);
+	void *step_user; /* for both */
 	/* merge.c's state */
 	struct ct_source **heap; /* the sources that have an event, earliest first */
 	size_t heap_size;

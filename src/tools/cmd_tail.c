@@ -50,6 +50,12 @@ struct tail_thread {
 	uint64_t time_ns;
 };
 
+/* How many events a stream file has lost, of the first packet that was read, and at most. */
+struct tail_loss {
+	char *path;
+	uint64_t first, most;
+};
+
 struct tail {
 	struct reading reading;
 	struct line_options lines;
@@ -60,6 +66,8 @@ struct tail {
 	/* of a stream: when each thread traced its latest event */
 	struct tail_thread *threads;
 	struct ct_hash_table thread_table;
+	struct tail_loss *losses;
+	struct ct_hash_table loss_table;
 	uint64_t end_ns; /* monotonic; UINT64_MAX: never */
 	bool from_start;
 	uint64_t last; /* events to begin with */
@@ -235,6 +243,13 @@ static void tail_catch_up(struct tail *tail)
 	line_store_fini(&tail->history);
 }
 
+static void report_lost(uint64_t events)
+{
+	if (events != 0)
+		fprintf(stderr, "ctrace tail: %" PRIu64 " event%s lost by the traced programs\n",
+			events, events == 1 ? " was" : "s were");
+}
+
 /* Once a second at most, and at the end. */
 static void report_missed(struct tail *tail, bool is_end)
 {
@@ -252,9 +267,8 @@ static void report_missed(struct tail *tail, bool is_end)
 	if (is_end && totals.damaged_bytes != 0)
 		fprintf(stderr, "ctrace tail: %" PRIu64 " bytes were damaged\n",
 			totals.damaged_bytes);
-	if (is_end && totals.lost_events != 0)
-		fprintf(stderr, "ctrace tail: %" PRIu64 " event%s lost by the traced programs\n",
-			totals.lost_events, totals.lost_events == 1 ? " was" : "s were");
+	if (is_end)
+		report_lost(totals.lost_events);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -361,14 +375,68 @@ static bool thread_note(struct tail *tail, uint32_t process, const struct ctrace
 	return true;
 }
 
+static bool process_is_wanted(const struct tail *tail, const struct ct_source_process *process)
+{
+	return (tail->pid == 0 || tail->pid == process->pid) &&
+	       (tail->asid == 0 || tail->asid == process->asid) &&
+	       (tail->jobname == NULL || ct_glob_match(tail->jobname, strlen(tail->jobname),
+						       process->jobname, strlen(process->jobname)));
+}
+
+static bool loss_is(const void *items, uint32_t number, const void *path)
+{
+	return strcmp(((const struct tail_loss *)items)[number].path, path) == 0;
+}
+
+/* A stream file has the same path in each part.  What is sent again counts nothing new. */
+static void loss_note(const char *path, const struct ct_source_process *process, uint64_t count,
+		      void *user)
+{
+	struct tail *tail = user;
+	uint32_t hash = ct_name_hash(path, strlen(path));
+	uint32_t at = ct_hash_table_find(&tail->loss_table, hash, loss_is, tail->losses, path);
+	struct tail_loss *losses;
+	char *copy;
+
+	if (!process_is_wanted(tail, process))
+		return;
+	if (at != CT_HASH_TABLE_NONE) {
+		if (count > tail->losses[at].most)
+			tail->losses[at].most = count;
+		return;
+	}
+	copy = strdup(path);
+	losses = copy != NULL ? ct_hash_table_reserve_items(&tail->loss_table, tail->losses,
+							    sizeof *losses)
+			      : NULL;
+	if (losses == NULL) {
+		free(copy);
+		return;
+	}
+	tail->losses = losses;
+	at = tail->loss_table.count;
+	losses[at] = (struct tail_loss){ .path = copy, .first = count, .most = count };
+	ct_hash_table_add(&tail->loss_table, hash, at);
+}
+
+static void losses_end(struct tail *tail)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < tail->loss_table.count; i++) {
+		lost += tail->losses[i].most - tail->losses[i].first;
+		free(tail->losses[i].path);
+	}
+	report_lost(lost);
+	free(tail->losses);
+	ct_hash_table_fini(&tail->loss_table);
+}
+
 static void stream_event_take(struct tail *tail, const struct ct_read_event *read, bool is_repeated)
 {
 	const struct ct_source_process *process = read->source_process;
 
-	if ((tail->pid != 0 && tail->pid != process->pid) ||
-	    (tail->asid != 0 && tail->asid != process->asid) ||
-	    (tail->jobname != NULL && !ct_glob_match(tail->jobname, strlen(tail->jobname),
-						     process->jobname, strlen(process->jobname))))
+	if (!process_is_wanted(tail, process))
 		return;
 	tail->source_process = *process;
 	/* The numbers of a part's reader mean nothing in the next part. */
@@ -381,7 +449,8 @@ static void stream_event_take(struct tail *tail, const struct ct_read_event *rea
 
 static void part_report(const struct ct_read_note *note, void *user)
 {
-	/* Losses and gaps are those of the whole trace, and each part would repeat them. */
+	/* losses_end() reports losses; gaps are those of the whole trace, and each part would
+	 * repeat them. */
 	if (note->kind == CT_NOTE_DAMAGE || note->kind == CT_NOTE_UNREAD)
 		tail_report(note->path, note->offset, note->message, user);
 }
@@ -389,7 +458,9 @@ static void part_report(const struct ct_read_note *note, void *user)
 static void part_take(const char *directory, bool is_repeated, void *user)
 {
 	struct tail *tail = user;
-	const struct ct_reader_options options = { .report = part_report, .user = tail };
+	const struct ct_reader_options options = { .report = part_report,
+						   .lost = loss_note,
+						   .user = tail };
 	const struct ct_read_event *read;
 	struct ct_reader *reader;
 
@@ -425,6 +496,7 @@ static int stream_tail(struct tail *tail)
 	tail->end_ns = tail->for_ns != 0 ? ct_clock_mono_ns() + tail->for_ns : UINT64_MAX;
 	(void)sigprocmask(SIG_SETMASK, tail->signals, NULL);
 	result = stream_follow("ctrace tail", tail->address, &parts);
+	losses_end(tail);
 	free(tail->threads);
 	ct_hash_table_fini(&tail->thread_table);
 	return result;

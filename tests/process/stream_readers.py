@@ -108,6 +108,45 @@ def tail_selects(room):
         assert refused.returncode == 2 and text in refused.stderr, refused
 
 
+def tail_reports_what_the_programs_lost(room):
+    """Part by part.  What was lost before it began, it reports only when it shows those events too."""
+    _, address = room.server()
+    with open(room.at('app.cfg'), 'a', encoding='ascii') as file:
+        file.write('ctrace.overflow = discard\nctrace.buffer = 32K\n')
+    follower = room.follow(address)
+    program = room.program()
+
+    def lose(least):
+        """Returns how many events it has lost when the stream has all that it traced."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            program.ask('run 100000')
+            program.settle()
+            count = json.loads(room.tool('stats', '-j', room.at('logs')).stdout.splitlines()[0])
+            if count['lost'] > least:
+                break
+            assert time.monotonic() < end, count
+        program.ask('run 1')  # behind the count
+        program.settle()
+        return count['lost'], writer.entries(room.show(*room.traces(), check=False).stdout)
+    before, wanted = lose(0)
+    room.until_there(address, wanted)
+    whole, tail = Tail(room, address, '--from-start'), Tail(room, address)
+    nobody = Tail(room, address, '--from-start', '--job=NOBODY')
+    whole.until(wanted)
+    after, wanted = lose(lose(before)[0])
+    whole.until(wanted)
+    said = whole.end()
+    assert said == f'ctrace tail: {after} events were lost by the traced programs\n', (said, after)
+    said = tail.end()
+    (count,) = re.findall(r'^ctrace tail: (\d+) events were lost by the traced programs$', said)
+    assert 0 < int(count) <= after - before, (said, before, after)
+    assert nobody.end(signal.SIGTERM) == ''
+    program.end()
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
 def tail_goes_on_when_a_server_is_lost(room):
     servers, address = room.cluster()
     follower = room.follow(address)
