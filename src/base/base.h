@@ -494,6 +494,14 @@ bool ct_own_directory(const char *name, char out_path[4096]);
  * directory, or else where `make install` puts it.  It need not exist. */
 void ct_installed_catalog(char out_path[4096]);
 
+/* ---- user_names.c: users and groups, as /etc/passwd and /etc/group have them */
+/* The number of a group, given by its name or as a decimal number.  Returns false when the machine
+ * has no such name. */
+bool ct_group_find(struct ct_span name, uint32_t *out_gid);
+/* The user's name; the number as text when the machine has none. */
+#define CT_USER_NAME 64
+void ct_user_name(uint32_t uid, char out_name[CT_USER_NAME]);
+
 /* ---- os_open.c: opening files, and identifying a descriptor later */
 /* The file that a descriptor was opened for.  The program may close our descriptor, as daemons
  * close all, and open a file of its own with that number.  So the caller compares before each write

@@ -30,10 +30,20 @@ static bool is_private(int fd)
 	return fstat(fd, &info) == 0 && info.st_uid == geteuid() && (info.st_mode & 022) == 0;
 }
 
-enum ctrace_status ct_run_directory_open(const char *name, char out_path[4096], int *out_fd)
+static enum ctrace_status run_directory_find(enum ct_run_directory_of of, char out_path[4096])
+{
+	char operated[4096];
+
+	return of == CT_RUN_OF_OPERATOR && ct_directory_is_operated(operated)
+		       ? ct_directory_of_user(out_path)
+		       : ct_directory_run_directory(NULL, out_path);
+}
+
+enum ctrace_status ct_run_directory_open(const char *name, enum ct_run_directory_of of,
+					 char out_path[4096], int *out_fd)
 {
 	char run_directory[4096] = "";
-	enum ctrace_status status = ct_directory_run_directory(NULL, run_directory);
+	enum ctrace_status status = run_directory_find(of, run_directory);
 	int fd;
 
 	if (status != CTRACE_OK) {

@@ -1,8 +1,8 @@
 /*
  * component_names.c - the components that running processes have.
  *
- * Reads the session files that the processes keep, without disturbing them.  A process that has
- * just ended has no components.
+ * Reads the session files that the processes keep, without disturbing them.  Processes of another
+ * user have said it themselves.  A process that has just ended has no components.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,11 +24,31 @@ bool ct_is_pattern(const char *text)
  * false. */
 typedef bool name_sink(struct ct_span name, void *user);
 
+/* As the process said. */
+static void answer_each_name(const struct ct_buf *answer, name_sink *each, void *user)
+{
+	struct ct_message message;
+	bool goes_on = true;
+	size_t size;
+
+	for (size_t at = 0; goes_on && ct_message_parse(answer->data + at, answer->size - at,
+							&message, &size) == CTRACE_OK;
+	     at += size) {
+		enum ct_field field;
+		struct ct_span name;
+
+		while (goes_on && ct_message_next(&message.fields, &field, &name))
+			if (field == CT_FIELD_COMPONENT)
+				goes_on = each(name, user);
+	}
+}
+
 static void process_each_name(const struct ct_peer *peer, name_sink *each, void *user)
 {
 	struct ct_session session;
 	bool goes_on = true;
 
+	answer_each_name(&peer->known, each, user);
 	if (ct_session_load(&session, peer->run_directory, peer->directory, false) != CTRACE_OK)
 		return;
 	for (uint32_t i = 0; goes_on && i < session.head->component_count; i++) {
@@ -66,6 +86,9 @@ bool ct_component_is_of(const struct ct_peer *peer, const char *subject)
 {
 	struct search search = { .subject = subject };
 
+	/* It has not said what it has: it is asked, and reported when it does not answer again. */
+	if (peer->status != CTRACE_OK)
+		return true;
 	process_each_name(peer, name_look_for, &search);
 	return search.has;
 }

@@ -33,8 +33,8 @@
 enum ctrace_status ct_reply_table_open(struct reply_table *table)
 {
 	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	enum ctrace_status status =
-		ct_run_directory_open(DIRECTORY, table->path, &table->directory_fd);
+	enum ctrace_status status = ct_run_directory_open(DIRECTORY, CT_RUN_OF_OPERATOR,
+							  table->path, &table->directory_fd);
 
 	if (status != CTRACE_OK)
 		return status;

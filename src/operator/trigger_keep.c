@@ -91,6 +91,9 @@ bool ct_trigger_keep(const char *name, struct ct_span text, bool *out_was_there)
 	bool is_good = false;
 
 	*out_was_there = false;
+	/* What another user's later processes do is that user's business. */
+	if (ct_directory_is_operated(path))
+		return true;
 	if (ct_directory_of_user(path) == CTRACE_OK)
 		directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory >= 0 && flock(directory, LOCK_EX) == 0)

@@ -49,13 +49,21 @@ static bool place_open(const char *name, struct place *place, enum wto_id refusa
 	}
 	(void)snprintf(place->name, sizeof place->name, "%.7s", name);
 	ct_name_upper(place->name, strlen(place->name));
-	status = ct_run_directory_open(CT_WRITER_DIRECTORY, place->directory, &place->directory_fd);
+	status = ct_run_directory_open(CT_WRITER_DIRECTORY, CT_RUN_OF_PROCESSES, place->directory,
+				       &place->directory_fd);
 	if (status != CTRACE_OK) {
-		char why[4300];
+		char why[4300], operated[4096];
 
-		(void)snprintf(why, sizeof why, "%.4000s cannot be used: %s", place->directory,
-			       status == CTRACE_OS_ERROR ? strerror(errno)
-							 : ctrace_status_text(status));
+		if (ct_directory_is_operated(operated))
+			(void)snprintf(
+				why, sizeof why,
+				"a writer is the business of the user of %.4000s, and of root",
+				operated);
+		else
+			(void)snprintf(why, sizeof why, "%.4000s cannot be used: %s",
+				       place->directory,
+				       status == CTRACE_OS_ERROR ? strerror(errno)
+								 : ctrace_status_text(status));
 		ct_wto(wto, refusal, place->name, why, NULL);
 		return false;
 	}
@@ -303,8 +311,8 @@ void ct_writers_report_ended(struct wto *wto)
 	    snprintf(place.directory, sizeof place.directory, "%s/" CT_WRITER_DIRECTORY,
 		     run_directory) >= (int)sizeof place.directory ||
 	    access(place.directory, F_OK) != 0 || /* no writer has run there */
-	    ct_run_directory_open(CT_WRITER_DIRECTORY, place.directory, &place.directory_fd) !=
-		    CTRACE_OK)
+	    ct_run_directory_open(CT_WRITER_DIRECTORY, CT_RUN_OF_PROCESSES, place.directory,
+				  &place.directory_fd) != CTRACE_OK)
 		return;
 	fd = openat(place.directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	directory = fd >= 0 ? fdopendir(fd) : NULL;

@@ -60,6 +60,8 @@ enum wto_id {
 	CTR032I,
 	CTR033I,
 	CTR034I,
+	CTR035I,
+	CTR036I,
 	/* Messages that are only explained: the first line of DISPLAY TRACE, and those of
 	 * writers. */
 	CTR101W,

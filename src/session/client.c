@@ -26,6 +26,7 @@
 #define READ_SIZE 65536u
 #define RETRY_NS 5000000u /* before another try at a process whose queue is full */
 #define RESETS 50u        /* tries after a reset */
+#define IDENTIFY_MS 1000u /* for all processes of another user to say who they are */
 
 /* ---- finding processes ---- */
 
@@ -34,6 +35,7 @@ struct search {
 	struct ct_peers *peers;
 	size_t capacity;
 	bool failed;
+	bool is_operated; /* in a run directory of another user, whose sessions cannot be read */
 };
 
 /* The program's name, from the head of its session. */
@@ -91,15 +93,17 @@ static void search_look_at(const struct ct_directory_entry *entry, void *user)
 	if (snprintf(peer->run_directory, sizeof peer->run_directory, "%s", entry->run_directory) >=
 		    (int)sizeof peer->run_directory ||
 	    snprintf(peer->directory, sizeof peer->directory, "%s", entry->name) >=
-		    (int)sizeof peer->directory ||
-	    ct_session_identify(entry->run_directory, entry->name, &peer->asid, peer->jobname) !=
-		    CTRACE_OK)
+		    (int)sizeof peer->directory)
 		return;
 	peer->pid = entry->pid;
 	peer->uid = entry->uid;
-	if (!ct_peer_filter_wants(search->filter, peer->pid, peer->asid, peer->jobname))
-		return;
-	peer_read_program(peer);
+	if (!search->is_operated) {
+		if (ct_session_identify(entry->run_directory, entry->name, &peer->asid,
+					peer->jobname) != CTRACE_OK ||
+		    !ct_peer_filter_wants(search->filter, peer->pid, peer->asid, peer->jobname))
+			return;
+		peer_read_program(peer);
+	}
 	ct_buf_init(&peer->answer);
 	search->peers->count++;
 }
@@ -107,6 +111,67 @@ static void search_look_at(const struct ct_directory_entry *entry, void *user)
 static void search_look_into(const char *path, void *user)
 {
 	ct_directory_each(path, search_look_at, user);
+}
+
+/* ---- processes of another user, who lets this one operate them ---- */
+
+static void text_take(const struct ct_message *answer, enum ct_field field, char *out, size_t room)
+{
+	struct ct_span text = ct_message_find(answer, field);
+
+	(void)snprintf(out, room, "%.*s", (int)text.size, text.at != NULL ? text.at : "");
+}
+
+/* Who it is, and what it has, as it says itself.  One that does not answer has no ASID and no job
+ * name, and the verb reports it. */
+static void peer_take_identity(struct ct_peer *peer)
+{
+	struct ct_message answer;
+	size_t at = 0;
+
+	if (peer->status == CTRACE_OK && ct_client_next(peer, &at, &answer)) {
+		peer->asid = (uint32_t)ct_message_number(&answer, CT_FIELD_NUMBER, 0);
+		text_take(&answer, CT_FIELD_JOBNAME, peer->jobname, sizeof peer->jobname);
+		text_take(&answer, CT_FIELD_VALUE, peer->program, sizeof peer->program);
+	}
+	peer->known = peer->answer;
+	ct_buf_init(&peer->answer);
+}
+
+static void search_ask(struct search *search, size_t first)
+{
+	const struct ct_command who = { .verb = CT_VERB_IDENTIFY };
+	struct ct_peers found = { search->peers->items + first, search->peers->count - first };
+	struct ct_buf request;
+
+	ct_buf_init(&request);
+	ct_command_encode(&request, &who);
+	ct_client_ask(&found, &request, IDENTIFY_MS);
+	ct_buf_fini(&request);
+	search->peers->count = first;
+	for (size_t i = 0; i < found.count; i++) {
+		struct ct_peer *peer = &found.items[i];
+
+		peer_take_identity(peer);
+		if (peer->status != CTRACE_NOT_FOUND &&
+		    ct_peer_filter_wants(search->filter, peer->pid, peer->asid, peer->jobname))
+			search->peers->items[search->peers->count++] = *peer;
+		else
+			ct_buf_fini(&peer->known);
+	}
+}
+
+static void search_operated(struct search *search)
+{
+	size_t first = search->peers->count;
+	char path[4096];
+
+	if (search->failed || !ct_directory_is_operated(path))
+		return;
+	search->is_operated = true;
+	ct_directory_each(path, search_look_at, search);
+	if (search->peers->count != first)
+		search_ask(search, first);
 }
 
 static int peers_compare_asid(const void *a, const void *b)
@@ -124,6 +189,7 @@ enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_
 	struct search search = { .filter = filter, .peers = &peers };
 
 	ct_directory_each_run_directory(search_look_into, &search);
+	search_operated(&search);
 	if (search.failed) {
 		ct_peers_fini(&peers);
 		return CTRACE_NOT_ENOUGH_MEMORY;
@@ -136,30 +202,33 @@ enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter, struct ct_
 
 void ct_peers_fini(struct ct_peers *peers)
 {
-	for (size_t i = 0; i < peers->count; i++)
+	for (size_t i = 0; i < peers->count; i++) {
 		ct_buf_fini(&peers->items[i].answer);
+		ct_buf_fini(&peers->items[i].known);
+	}
 	free(peers->items);
 	*peers = (struct ct_peers){ NULL, 0 };
 }
 
 /* ---- connecting ---- */
 
-/* True if the peer is this user or root or, when this user is root, the owner of the directory. */
+/* True if the peer is this user, root, or the owner of the directory, who alone makes sockets there
+ * in order. */
 static bool peer_may_answer(int fd, int directory)
 {
 	struct stat info;
-	uint32_t uid;
+	uint32_t uid, pid;
 
-	if (!ct_socket_peer(fd, &uid))
+	if (!ct_socket_peer(fd, &uid, &pid))
 		return false;
-	return uid == 0 || uid == geteuid() ||
-	       (geteuid() == 0 && fstat(directory, &info) == 0 && info.st_uid == uid);
+	return uid == 0 || uid == geteuid() || (fstat(directory, &info) == 0 && info.st_uid == uid);
 }
 
 enum ctrace_status ct_client_connect(const char *directory, const char *name, int *out_fd)
 {
+	/* O_PATH: an operator of the directory's group may go through it and not list it. */
 	int directory_fd =
-		ct_os_high(open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+		ct_os_high(open(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
 	enum ctrace_status status;
 	int fd = -1;
 

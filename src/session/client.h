@@ -24,6 +24,8 @@ struct ct_peer {
 	uint32_t asid;
 	char jobname[16];
 	char program[256];
+	/* of a process whose session this user may not read: its answer to CT_VERB_IDENTIFY */
+	struct ct_buf known;
 	/* after ct_client_ask() */
 	/* OK: `answer` is whole; TIMED_OUT; NOT_FOUND: nobody listens (it has just ended); DENIED;
 	 * DAMAGED; UNSUPPORTED: it uses another version; NOT_ENOUGH_MEMORY: all answers together
@@ -36,7 +38,8 @@ struct ct_peers {
 	struct ct_peer *items; /* in order of ASID */
 	size_t count;
 };
-/* Selects among the live processes in every run directory that this user may read. */
+/* Selects among the live processes in every run directory that this user may read, and in that of
+ * another user who lets this one operate them (ct_directory_is_operated()). */
 struct ct_peer_filter {
 	uint32_t pid;        /* 0: any */
 	uint32_t asid;       /* 0: any */

@@ -37,6 +37,8 @@ enum ct_verb {
 	CT_VERB_DUMP_KEEP,          /* number */
 	CT_VERB_DUMP_SIZE,          /* value: a size */
 	CT_VERB_DUMP_ON,            /* number: mask of enum ct_dump_on */
+	CT_VERB_OPERATORS,          /* value: a group, whose members command and display */
+	CT_VERB_OPERATORS_DISPLAY,  /* value: a group, whose members display */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET =
 		32, /* component, list: exactly these destinations, without inherited ones */
@@ -53,7 +55,9 @@ enum ct_verb {
 	/* to a writer: COMPONENT is the process's directory; its descriptor comes with it */
 	CT_VERB_WRITER_CONNECT,
 	CT_VERB_WRITER_STATUS, /* to a writer */
-	CT_VERB_WRITER_STOP    /* to a writer; number: 1 FLUSH, 0 NOFLUSH */
+	CT_VERB_WRITER_STOP,   /* to a writer; number: 1 FLUSH, 0 NOFLUSH */
+	/* answer: NUMBER the ASID, JOBNAME, VALUE the program's name; then a COMPONENT for each */
+	CT_VERB_IDENTIFY
 };
 struct ct_command {
 	enum ct_verb verb;

@@ -160,6 +160,9 @@ static void connection_serve(struct ct_connection *connection,
 	if (status == CTRACE_UNSUPPORTED)
 		ct_answer_whole(&connection->out, request.verb, CTRACE_UNSUPPORTED,
 				"this process speaks another version of the protocol");
+	else if (connection->member.is_member)
+		options->answer_member(&request, &connection->member, &connection->out,
+				       options->user);
 	else
 		options->answer(&request, &connection->out, options->user);
 	if (options->session != NULL)

@@ -13,6 +13,18 @@
 #include "session/message.h"
 #include "session/session.h"
 
+/* A peer that is neither this user nor root, and may ask for something all the same. */
+struct ct_member {
+	bool is_member; /* false: this user, or root */
+	bool commands;  /* else it only displays */
+	uint32_t uid, pid;
+};
+/* Decides whether such a peer is let in, and says what it may do.  uid and pid are set. */
+typedef bool ct_server_admit(int fd, struct ct_member *member);
+/* As ct_server_answer, for a request of a member. */
+typedef void ct_server_answer_member(const struct ct_message *request,
+				     const struct ct_member *member, struct ct_buf *answer,
+				     void *user);
 /* Answers one request: appends one or more frames to `answer`.  On the server's thread. */
 typedef void ct_server_answer(const struct ct_message *request, struct ct_buf *answer, void *user);
 struct ct_server_options {
@@ -21,6 +33,9 @@ struct ct_server_options {
 	struct ct_session *session;
 	bool takes_descriptor; /* a request may carry a descriptor: ct_connection.passed */
 	ct_server_answer *answer;
+	/* NULL, both: only this user and root are let in */
+	ct_server_admit *admit;
+	ct_server_answer_member *answer_member;
 	void *user;
 	void (*task)(void *user); /* called once on the thread after task_delay_ms; NULL: none */
 	unsigned task_delay_ms;
@@ -29,6 +44,7 @@ struct ct_server_options {
 struct ct_connection {
 	int fd; /* -1: none */
 	struct ct_file_id id;
+	struct ct_member member;
 	int passed;           /* the descriptor of a request; -1: none */
 	uint64_t complete_ns; /* time of its last whole request, or else of the connection */
 	bool is_ending;       /* no more is read; it closes when its output is sent */

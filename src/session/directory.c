@@ -210,13 +210,17 @@ struct looking {
 static void looking_look(const char *path, void *user)
 {
 	const struct looking *looking = user;
-	char why[CT_DIRECTORY_WHY_SIZE];
+	char why[CT_DIRECTORY_WHY_SIZE], operated[4096];
 	enum ctrace_status status = directory_inspect(path, why);
 	/* The directory is root's, so no other user expects to use it. */
 	bool is_roots = geteuid() != 0 && strcmp(path, RUN_OF_ROOT) == 0;
 
 	if (looking->each != NULL && status == CTRACE_OK)
 		looking->each(path, looking->user);
+	if (looking->refused != NULL && status == CTRACE_DENIED && geteuid() != 0 &&
+	    ct_directory_is_operated(operated) && strcmp(path, operated) == 0)
+		(void)snprintf(why, sizeof why,
+			       "its user alone reads it; an operator gives commands and D TRACE");
 	if (looking->refused != NULL && status == CTRACE_DENIED && !is_roots)
 		looking->refused(path, why, looking->user);
 }
@@ -228,6 +232,27 @@ void ct_directory_each_run_directory(void (*each)(const char *path, void *user),
 	directory_each_own_path(looking_look, &looking);
 	if (ct_os_environment("CTRACE_RUN_DIR") == NULL && geteuid() == 0)
 		directory_each_of_all_users(each, user);
+}
+
+bool ct_directory_is_operated(char out_path[4096])
+{
+	const char *chosen = ct_os_environment("CTRACE_RUN_DIR");
+	struct stat info;
+	size_t size;
+
+	if (chosen == NULL)
+		return false;
+	size = strlen(chosen);
+	/* with a slash at the end, a link there would be followed */
+	while (size > 1 && chosen[size - 1] == '/')
+		size--;
+	if (size >= 4096)
+		return false;
+	memcpy(out_path, chosen, size);
+	out_path[size] = '\0';
+	return lstat(out_path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid != geteuid() &&
+	       (info.st_mode & 022) == 0 &&
+	       faccessat(AT_FDCWD, out_path, R_OK | X_OK, AT_EACCESS) == 0;
 }
 
 void ct_directory_each_refused(ct_directory_refused *each, void *user)

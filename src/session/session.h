@@ -243,6 +243,7 @@ struct ct_session {
 	struct ct_file_id directory_id;
 	struct ct_file_id file_id; /* and get the same numbers for its own files */
 	struct ct_world world;     /* our own session: the world of the head's place */
+	uint32_t group;            /* our own session: ct_session_share(); 0: none */
 	char directory[256];       /* "1234.0"; "" when private */
 	char path[4096];           /* absolute directory path; "" when private */
 	/* our own session: the head's count may rise while a forked child still maps it */
@@ -293,6 +294,10 @@ void ct_directory_remove_own(struct ct_session *session);
  * else the user's default. */
 enum ctrace_status ct_directory_of_user(char out_path[4096]) CT_MUST_USE;
 
+/* True when CTRACE_RUN_DIR names another user's run directory that this user may look into, as a
+ * member of that user's ctrace.operators may.  It is then used for requests to its processes, and
+ * for nothing else. */
+bool ct_directory_is_operated(char out_path[4096]);
 /* ---- annex.c: directories for the rings of a process that may no longer write to its own.  Called
  * under the pool's lock, and by recoverers. */
 /* Opens the annex of the present user; makes it and notes it in the head if necessary.  Returns -1
@@ -321,6 +326,13 @@ void ct_place_note(struct ct_session *session, uint32_t index);
 bool ct_place_is_here(const struct ct_session *session);
 /* Returns the start of the process in clock ticks since the boot; 0 when it is not visible. */
 uint64_t ct_place_process_start(uint32_t pid);
+
+/* ---- session_share.c */
+/* Lets the members of a group reach our own session's control socket: the group may list the run
+ * directory, and go through the session's.  gid 0: nobody but the owner goes there any more.  The
+ * files stay their owner's.  Returns false when this user may not give a directory to the group;
+ * then nothing is shared. */
+bool ct_session_share(struct ct_session *session, uint32_t gid);
 
 /* ---- session_make.c: this process's own */
 /* Makes this process's session: a directory in run_directory, or private memory when that is NULL

@@ -6,6 +6,7 @@
  *     session_load.c    copies or maps that of another process
  *     session_keep.c    protects our own from cleaners and from truncation
  *     session_layout.c  the positions of its parts
+ *     session_share.c   lets a group reach the control socket of our own
  *
  * and directory.c and annex.c, which remove abandoned ones.
  *

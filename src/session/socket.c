@@ -12,12 +12,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #define BACKLOG 128
+#define FEW_GROUPS 64u /* of a peer, without malloc() */
 #define OPTIONS (SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC)
 
 typedef int use_address(int fd, const struct sockaddr *address, socklen_t size);
@@ -122,7 +124,7 @@ enum ctrace_status ct_socket_connect(int directory, const char *path, const char
 	return CTRACE_OK;
 }
 
-bool ct_socket_peer(int fd, uint32_t *out_uid)
+bool ct_socket_peer(int fd, uint32_t *out_uid, uint32_t *out_pid)
 {
 	struct ucred peer;
 	socklen_t size = sizeof peer;
@@ -130,7 +132,53 @@ bool ct_socket_peer(int fd, uint32_t *out_uid)
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
 		return false;
 	*out_uid = peer.uid;
+	*out_pid = (uint32_t)peer.pid;
 	return true;
+}
+
+/* The groups of struct ucred are the effective one only. */
+static bool peer_groups_have(int fd, uint32_t gid)
+{
+	gid_t few[FEW_GROUPS], *groups = few, *more = NULL;
+	socklen_t size = sizeof few;
+	bool has = false;
+	int got = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size);
+
+	/* size is now that of all of them */
+	if (got != 0 && errno == ERANGE && (more = malloc(size)) != NULL) {
+		groups = more;
+		got = getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size);
+	}
+	for (size_t i = 0; got == 0 && !has && i < size / sizeof groups[0]; i++)
+		has = groups[i] == gid;
+	free(more);
+	return has;
+}
+
+bool ct_socket_peer_is_in(int fd, uint32_t gid)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.gid == gid || peer_groups_have(fd, gid));
+}
+
+bool ct_socket_share(int directory, const char *name, uint32_t gid)
+{
+	struct stat info;
+
+	if (gid == 0)
+		return socket_is_open_to_owner(directory, name);
+	/* The mode last: until then the former group has nothing. */
+	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode) &&
+	    (info.st_gid == gid ||
+	     (socket_is_open_to_owner(directory, name) &&
+	      fchownat(directory, name, (uid_t)-1, gid, AT_SYMLINK_NOFOLLOW) == 0)) &&
+	    fchmodat(directory, name, 0660, 0) == 0)
+		return true;
+	(void)socket_is_open_to_owner(directory, name);
+	return false;
 }
 
 enum ctrace_status ct_socket_pair(int out_fds[2])

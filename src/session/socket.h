@@ -17,9 +17,14 @@ enum ctrace_status ct_socket_listen(int directory, const char *path, const char 
  * DENIED; OS_ERROR. */
 enum ctrace_status ct_socket_connect(int directory, const char *path, const char *name,
 				     int *out_fd) CT_MUST_USE;
-/* Gives the user of the process that connected or began to listen at the other end.  Returns false
- * when that is not known. */
-bool ct_socket_peer(int fd, uint32_t *out_uid);
+/* Gives the user and the id of the process that connected or began to listen at the other end.
+ * Returns false when that is not known. */
+bool ct_socket_peer(int fd, uint32_t *out_uid, uint32_t *out_pid);
+/* True if that process had the group when it connected: its effective one or another. */
+bool ct_socket_peer_is_in(int fd, uint32_t gid);
+/* Opens a socket that listens to a group, or to nobody but its owner again: gid 0.  Returns false
+ * when this user may not give it to the group; then it is its owner's. */
+bool ct_socket_share(int directory, const char *name, uint32_t gid);
 /* Makes a connected pair.  Nonblocking, close-on-exec, numbers above 2.  OS_ERROR. */
 enum ctrace_status ct_socket_pair(int out_fds[2]) CT_MUST_USE;
 

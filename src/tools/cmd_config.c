@@ -12,6 +12,7 @@
 
 #include <argp.h>
 #include <errno.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -243,6 +244,40 @@ static void note_application(struct check *check, const struct ct_command *comma
 	check_find_text(check, (struct place){ line, 1 }, &message, NULL);
 }
 
+/* Only its members, and root, give a directory to a group. */
+static bool user_is_in(uint32_t gid)
+{
+	gid_t groups[NGROUPS_MAX];
+	int count = getgroups(NGROUPS_MAX, groups);
+	bool is = geteuid() == 0 || getegid() == gid;
+
+	for (int i = 0; !is && i < count; i++)
+		is = groups[i] == gid;
+	return is;
+}
+
+static void note_group(struct check *check, const struct ct_command *command, unsigned line)
+{
+	struct ct_buf message;
+	uint32_t gid = UINT32_MAX;
+	bool is_known = ct_group_find(command->value, &gid);
+
+	if (is_known && gid != 0 && user_is_in(gid))
+		return;
+	is_known = is_known && gid != 0;
+	ct_buf_init(&message);
+	ct_buf_add_text(&message, is_known   ? "you are not a member of the group "
+				  : gid == 0 ? "no group of operators: "
+					     : "no group of this machine: ");
+	ct_span_quote(&message, command->value, command->value.size);
+	if (is_known)
+		ct_buf_add_text(&message,
+				"; where the program's user is not either, no member is let in");
+	check_find_text(
+		check, (struct place){ line, check_column(check, command->value.at) }, &message,
+		is_known ? NULL : "a group of /etc/group, not root's, or the number of one");
+}
+
 static void command_apply(const struct ct_command *command, unsigned line, void *user)
 {
 	struct check *check = user;
@@ -250,6 +285,8 @@ static void command_apply(const struct ct_command *command, unsigned line, void 
 
 	if (status == CTRACE_EMITTER_NOT_FOUND)
 		diagnose_emitters(check, command, line);
+	else if (command->verb == CT_VERB_OPERATORS || command->verb == CT_VERB_OPERATORS_DISPLAY)
+		note_group(check, command, line);
 	else if (status != CTRACE_OK)
 		check_find(check, (struct place){ line, 1 }, "not applied",
 			   ctrace_status_text(status));

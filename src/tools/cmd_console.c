@@ -2,8 +2,8 @@
  * cmd_console.c - ctrace console: an operator's console.
  *
  * Reads commands until it is ended.  Before each command it shows what is new: prompts of other
- * operators, and lines of external writers' logs.  Everything goes to stdout with the time before
- * it, as one log.
+ * operators, lines of external writers' logs, and messages of processes.  Everything goes to stdout
+ * with the time before it, as one log.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -28,6 +28,8 @@
 #include "tools/hosts/hosts_ask.h"
 #include "cli/run_directory.h"
 #include "operator/writer_control.h"
+#include "lib/process/message_log.h"
+#include "session/session.h"
 #include "writer/writer.h"
 
 #define PROMPT_NUMBERS 10u   /* that the prompt names */
@@ -44,6 +46,8 @@ struct console_log {
 };
 struct console_logs {
 	int directory_fd; /* -1: it cannot be used, and there is nothing to show */
+	int run_fd;       /* the run directory, which has the messages of processes; likewise */
+	struct console_log messages;
 	/* A line that the console has shown itself and that the writer's log has not shown yet;
 	 * "": free */
 	struct wto_printed expected[WTO_PRINTED];
@@ -108,16 +112,18 @@ static bool line_is_expected(struct console_logs *logs, const struct console_log
 	return false;
 }
 
-/* With the writer's name before it, and its own time before that where it has one. */
+/* With the writer's name before it, and its own time before that where it has one.  A message of a
+ * process says itself whose it is. */
 static void print_line(const struct console_log *log, const struct wto *wto, const char *line,
 		       size_t size)
 {
 	const struct wto plain = { 0 };
 	size_t time_size = line_has_time(line, size) ? 9 : 0;
+	bool is_writers = strcmp(log->name, CT_MESSAGE_LOG) != 0;
 	char text[4096];
-	int length = snprintf(text, sizeof text, "%.*s%.*s: %.*s", (int)time_size, line,
-			      (int)(strlen(log->name) - 4), log->name, (int)(size - time_size),
-			      line + time_size);
+	int length = snprintf(text, sizeof text, "%.*s%.*s%s%.*s", (int)time_size, line,
+			      is_writers ? (int)(strlen(log->name) - 4) : 0, log->name,
+			      is_writers ? ": " : "", (int)(size - time_size), line + time_size);
 
 	ct_wto_line(time_size != 0 ? &plain : wto, text,
 		    (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
@@ -145,12 +151,13 @@ static void log_show_lines(struct console_logs *logs, struct console_log *log,
 /* wto NULL: only notes how far it goes. */
 static void log_follow(struct console_logs *logs, struct console_log *log, const struct wto *wto)
 {
+	int directory_fd = log == &logs->messages ? logs->run_fd : logs->directory_fd;
 	static char text[SHOWN_AT_ONCE];
 	struct stat info;
 	ssize_t size = 0;
 	int fd;
 
-	if (ct_os_open_file(logs->directory_fd, log->name, O_RDONLY, &fd) != CTRACE_OK)
+	if (ct_os_open_file(directory_fd, log->name, O_RDONLY, &fd) != CTRACE_OK)
 		return;
 	if (fstat(fd, &info) == 0) {
 		if (wto == NULL)
@@ -193,7 +200,14 @@ static void logs_open(struct console_logs *logs)
 	char path[4096];
 
 	memset(logs, 0, sizeof *logs);
-	if (ct_run_directory_open(CT_WRITER_DIRECTORY, path, &logs->directory_fd) != CTRACE_OK) {
+	logs->run_fd = -1;
+	memcpy(logs->messages.name, CT_MESSAGE_LOG, sizeof CT_MESSAGE_LOG);
+	if (ct_directory_run_directory(NULL, path) == CTRACE_OK)
+		logs->run_fd = ct_os_high(open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+	if (logs->run_fd >= 0)
+		log_follow(logs, &logs->messages, NULL);
+	if (ct_run_directory_open(CT_WRITER_DIRECTORY, CT_RUN_OF_PROCESSES, path,
+				  &logs->directory_fd) != CTRACE_OK) {
 		logs->directory_fd = -1;
 		return;
 	}
@@ -203,6 +217,7 @@ static void logs_open(struct console_logs *logs)
 static void logs_close(struct console_logs *logs)
 {
 	ct_os_close(&logs->directory_fd);
+	ct_os_close(&logs->run_fd);
 }
 
 /* Lines that a command has just shown are not shown again from the writers' logs. */
@@ -218,6 +233,8 @@ static void logs_expect(struct console_logs *logs, struct wto *wto)
 /* Prints the lines that are new. */
 static void logs_show(struct console_logs *logs, const struct wto *wto)
 {
+	if (logs->run_fd >= 0)
+		log_follow(logs, &logs->messages, wto);
 	if (logs->directory_fd >= 0)
 		logs_follow(logs, wto);
 }

@@ -185,7 +185,7 @@ static void kept_list(void)
 	char path[PATH_MAX];
 
 	ct_buf_init(&text);
-	if (ct_directory_of_user(path) == CTRACE_OK &&
+	if (!ct_directory_is_operated(path) && ct_directory_of_user(path) == CTRACE_OK &&
 	    ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, CT_SETUP_KEPT_LIMIT, &text) ==
 		    CTRACE_OK)
 		for (const char *at = text.data, *end = at + text.size; at < end;) {

@@ -137,6 +137,14 @@ static void dump_emit(struct sink *sink, const struct ct_settings *settings)
 	setting_end(sink);
 }
 
+static void operators_emit(struct sink *sink, const struct ct_settings *settings)
+{
+	if (settings->operators.gid != 0)
+		setting_emit(sink, "ctrace.operators", NULL, settings->operators.name);
+	if (settings->displayers.gid != 0)
+		setting_emit(sink, "ctrace.operators.display", NULL, settings->displayers.name);
+}
+
 static void process_emit(struct sink *sink, const struct ct_target *target)
 {
 	const struct ct_settings *settings = target->settings;
@@ -153,6 +161,7 @@ static void process_emit(struct sink *sink, const struct ct_target *target)
 	setting_emit(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
 	setting_emit_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
 	setting_emit(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
+	operators_emit(sink, settings);
 	dump_emit(sink, settings);
 	if (settings->run_directory[0] == '\0')
 		return;

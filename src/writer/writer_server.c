@@ -220,9 +220,9 @@ static bool caller_remove_most_silent(struct ct_writer_server *writer_server)
 
 static bool caller_is_allowed(int fd)
 {
-	uint32_t uid;
+	uint32_t uid, pid;
 
-	return ct_socket_peer(fd, &uid) && (uid == geteuid() || uid == 0);
+	return ct_socket_peer(fd, &uid, &pid) && (uid == geteuid() || uid == 0);
 }
 
 static void callers_accept(struct ct_writer_server *writer_server)

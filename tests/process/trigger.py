@@ -244,6 +244,37 @@ def forks():
     room.close()
 
 
+def console():
+    """What a trigger did is a message on each open console, before its next command, and a line of ctrace.log."""
+    room = Room()
+    with open(room.at('app.cfg'), 'a', encoding='utf-8') as file:
+        file.write(f'ctrace.log = {room.at("log")}\nctrace.trigger.SAY = when event = 4 do wto\nctrace.trigger.END = when event = 4 do stop\n')
+    program = room.start('trace', 'app', DEBUG, '1', 'pause', 'text', 'app', INFO, 'boom', 'pause')
+    consoles = [subprocess.Popen([TOOL, 'console'], env=room.environment, cwd=room.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                 text=True) for _ in range(2)]
+    for one in consoles:
+        one.stdin.write('D R\n')
+        one.stdin.flush()
+        while 'CTR007I' not in one.stdout.readline():
+            pass
+    room.go_on(program)
+    room.until('SAY', lambda matched, acted, _: acted == 1)
+    room.until('END', lambda matched, acted, _: acted == 1)
+    for i, one in enumerate(consoles):
+        shown = one.communicate('D R\nQUIT\n', timeout=PATIENCE)[0]
+        for name, did in ('SAY', 'message'), ('END', 'stopped'):
+            line = rf'\b\d\d\.\d\d\.\d\d CTR035I TRIGGER {name} OF process {program.pid} JOBNAME STEPS: {did}\n'
+            tap.same(f'console {i + 1} shows {name}, once', len(re.findall(line, shown)), 1)
+    shown = room.tool('console').stdout
+    tap.check('a console that is opened later shows nothing old', 'CTR035I' not in shown, shown)
+    room.finish(program)
+    with open(room.at('log'), encoding='utf-8') as file:
+        log = file.read()
+    tap.check('both are in the log', re.search(rf'(?m)^\S+ \S+ \S+ {program.pid}   CTR035I TRIGGER SAY OF .*: message$', log) and
+              'CTR035I TRIGGER END' in log, log)
+    room.close()
+
+
 def many():
     """A reader that is late: what it could not look at is said."""
     room = Room('ctrace.buffer = 32K', 'ctrace.trigger.M = when event = 1 do wto')
@@ -287,6 +318,6 @@ def slip():
     room.close()
 
 
-for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, many, slip):
+for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip):
     part()
 sys.exit(tap.end())

@@ -297,13 +297,40 @@ static enum ctrace_status apply_attach(const struct ct_target *target,
 	return CTRACE_OK;
 }
 
-/* For the operator's tools (operator/hardcopy.c): nothing is to be done in a traced process. */
+/* Also for the operator's tools (operator/hardcopy.c). */
 static enum ctrace_status apply_log(const struct ct_target *target,
 				    const struct ct_command *command)
 {
-	(void)target;
-	(void)command;
+	struct ct_settings *settings = target->settings;
+
+	if (command->value.size >= sizeof settings->log)
+		return CTRACE_SYNTAX_ERROR;
+	ct_registry_lock(target->registry);
+	memcpy(settings->log, command->value.at, command->value.size);
+	settings->log_size = (uint32_t)command->value.size;
+	ct_registry_unlock(target->registry);
 	return CTRACE_OK;
+}
+
+/* A group that the machine does not have lets nobody in.  Nor does root's own. */
+static enum ctrace_status apply_operators(const struct ct_target *target,
+					  const struct ct_command *command)
+{
+	struct ct_operators *to = command->verb == CT_VERB_OPERATORS
+					  ? &target->settings->operators
+					  : &target->settings->displayers;
+	struct ct_operators operators = { .gid = 0 };
+	bool is_known = ct_group_find(command->value, &operators.gid) && operators.gid != 0 &&
+			command->value.size < sizeof operators.name;
+
+	if (is_known)
+		memcpy(operators.name, command->value.at, command->value.size);
+	else
+		operators.gid = 0;
+	ct_registry_lock(target->registry);
+	*to = operators;
+	ct_registry_unlock(target->registry);
+	return is_known ? CTRACE_OK : CTRACE_NOT_FOUND;
 }
 
 static enum ctrace_status apply_keep(const struct ct_target *target,
@@ -478,8 +505,16 @@ static const struct ct_verb_row rows[] = {
 	  apply_run_programs },
 	{ CT_VERB_LOG, "ctrace.log", CT_SUBJECT_NONE, CT_VALUE_LOG, "",
 	  "PATH | journal",
-	  "log of an operator's commands and of the answers; in the configuration of ctrace op and ctrace console",
+	  "log of commands and their answers, for ctrace op and ctrace console; in a traced program, of what its triggers and ctrace.operators do",
 	  apply_log },
+	{ CT_VERB_OPERATORS, "ctrace.operators", CT_SUBJECT_NONE, CT_VALUE_GROUP, "",
+	  "GROUP",
+	  "a group, by name or number, whose members may command this process and display its state",
+	  apply_operators },
+	{ CT_VERB_OPERATORS_DISPLAY, "ctrace.operators.display", CT_SUBJECT_NONE, CT_VALUE_GROUP, "",
+	  "GROUP",
+	  "a group whose members may only display the state of this process",
+	  apply_operators },
 	{ CT_VERB_DUMP_DIRECTORY, "ctrace.dump.directory", CT_SUBJECT_NONE, CT_VALUE_PATH, "",
 	  "PATH",
 	  "where a program's own dumps are made; by default in MFTRACE_LOGS, else in the current directory",

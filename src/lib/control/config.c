@@ -302,6 +302,19 @@ static enum ctrace_status log_parse(const struct parser *parser, struct ct_span 
 	return CTRACE_OK;
 }
 
+/* Whether the machine has the group is seen when it is applied. */
+static enum ctrace_status group_parse(const struct parser *parser, struct ct_span value)
+{
+	bool is_name = value.size != 0 && value.size < CT_OPERATORS_NAME;
+
+	for (size_t i = 0; is_name && i < value.size; i++)
+		is_name = (unsigned char)value.at[i] > ' ' && strchr(":,()#", value.at[i]) == NULL;
+	if (is_name)
+		return CTRACE_OK;
+	return config_diagnose(parser, value.at, "not the name of a group:", value, NULL,
+			       "one group, by its name or its number");
+}
+
 static enum ctrace_status encoding_parse(const struct parser *parser, struct ct_span value)
 {
 	enum ct_encoding encoding;
@@ -459,6 +472,8 @@ static enum ctrace_status value_parse(const struct parser *parser, enum ct_value
 		return path_parse(parser, value);
 	case CT_VALUE_LOG:
 		return log_parse(parser, value);
+	case CT_VALUE_GROUP:
+		return group_parse(parser, value);
 	case CT_VALUE_ENCODING:
 		return encoding_parse(parser, value);
 	case CT_VALUE_FULL_TRIGGER:

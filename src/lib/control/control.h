@@ -40,6 +40,7 @@ enum ct_value_kind {
 	CT_VALUE_SWITCH,
 	CT_VALUE_PATH,
 	CT_VALUE_LOG, /* an absolute path, or journal */
+	CT_VALUE_GROUP,
 	CT_VALUE_ENCODING,
 	CT_VALUE_FULL_TRIGGER, /* lib/control/trigger.h */
 	CT_VALUE_COUNT,        /* 1 to 10000 */

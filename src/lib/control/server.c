@@ -100,6 +100,8 @@ static int listener_make(void)
 	if (directory >= 0 &&
 	    ct_socket_listen(directory, server.options.session->path, "control", &fd) != CTRACE_OK)
 		fd = -1;
+	if (fd >= 0)
+		(void)ct_socket_share(directory, "control", server.options.session->group);
 	ct_os_close(&opened);
 	return fd;
 }
@@ -209,11 +211,15 @@ static struct ct_connection *connection_find_free(void)
 	return connection_close_most_silent();
 }
 
-static bool peer_is_allowed(int fd)
+static bool peer_is_allowed(int fd, struct ct_member *out_member)
 {
-	uint32_t uid;
-
-	return ct_socket_peer(fd, &uid) && (uid == 0 || uid == geteuid());
+	*out_member = (struct ct_member){ .is_member = false };
+	if (!ct_socket_peer(fd, &out_member->uid, &out_member->pid))
+		return false;
+	if (out_member->uid == 0 || out_member->uid == geteuid())
+		return true;
+	out_member->is_member = true;
+	return server.options.admit != NULL && server.options.admit(fd, out_member);
 }
 
 static void connections_accept(void)
@@ -222,6 +228,7 @@ static void connections_accept(void)
 	     i < ACCEPTED_A_ROUND && ct_os_is_file(server.listener, &server.listener_id); i++) {
 		int fd = ct_os_high(
 			accept4(server.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC));
+		struct ct_member member;
 
 		if (fd < 0) {
 			/* No descriptor is left: closes one of ours to make room.  Only for a
@@ -233,8 +240,11 @@ static void connections_accept(void)
 			return;
 		}
 		server.pause_ns = 0;
-		if (peer_is_allowed(fd)) {
-			ct_connection_open(connection_find_free(), fd);
+		if (peer_is_allowed(fd, &member)) {
+			struct ct_connection *connection = connection_find_free();
+
+			ct_connection_open(connection, fd);
+			connection->member = member;
 			continue;
 		}
 		(void)__atomic_fetch_add(&server.options.session->head->control_refused, 1,

@@ -47,23 +47,33 @@ struct ct_trigger_list {
 };
 /* When a process is dumped without a request. */
 enum ct_dump_on { CT_DUMP_ON_SIGNAL = 1, CT_DUMP_ON_ABORT = 2, CT_DUMP_ON_EXIT = 4 };
+/* A group of operators. */
+#define CT_OPERATORS_NAME 64u
+struct ct_operators {
+	uint32_t gid; /* 0: none */
+	char name[CT_OPERATORS_NAME];
+};
 /* Long texts are at both ends: ct_settings_init() touches only what is between them. */
 struct ct_settings {
 	struct ct_trigger_list triggers; /* under the registry's lock */
-	uint64_t buffer;              /* ctrace.buffer: bytes of a thread's ring, a power of two */
-	uint32_t overflow;            /* ctrace.overflow: enum ct_overflow of lib/ring/ring.h */
-	uint32_t flight_trigger;      /* ctrace.flight.trigger */
-	uint64_t block_timeout_ns;    /* ctrace.block.timeout */
-	uint64_t flight_buffer;       /* ctrace.flight.buffer */
-	uint64_t keep_ns;             /* ctrace.keep */
-	bool attach;                  /* ctrace.attach */
-	bool runs_programs;           /* ctrace.run.programs: triggers may start programs */
-	uint32_t dump_keep;           /* ctrace.dump.keep */
-	uint64_t dump_size;           /* ctrace.dump.size: bytes */
-	uint32_t dump_on;             /* ctrace.dump.on: mask of enum ct_dump_on */
-	uint32_t dump_directory_size; /* bytes of dump_directory; 0: not set */
-	char run_directory[4096];     /* ctrace.run.directory; "" when not set */
-	char dump_directory[4096];    /* ctrace.dump.directory, not terminated */
+	uint64_t buffer;               /* ctrace.buffer: bytes of a thread's ring, a power of two */
+	uint32_t overflow;             /* ctrace.overflow: enum ct_overflow of lib/ring/ring.h */
+	uint32_t flight_trigger;       /* ctrace.flight.trigger */
+	uint64_t block_timeout_ns;     /* ctrace.block.timeout */
+	uint64_t flight_buffer;        /* ctrace.flight.buffer */
+	uint64_t keep_ns;              /* ctrace.keep */
+	bool attach;                   /* ctrace.attach */
+	bool runs_programs;            /* ctrace.run.programs: triggers may start programs */
+	uint32_t dump_keep;            /* ctrace.dump.keep */
+	uint64_t dump_size;            /* ctrace.dump.size: bytes */
+	uint32_t dump_on;              /* ctrace.dump.on: mask of enum ct_dump_on */
+	uint32_t dump_directory_size;  /* bytes of dump_directory; 0: not set */
+	uint32_t log_size;             /* bytes of log; 0: not set */
+	struct ct_operators operators; /* ctrace.operators; under the registry's lock */
+	struct ct_operators displayers; /* ctrace.operators.display; likewise */
+	char run_directory[4096];       /* ctrace.run.directory; "" when not set */
+	char dump_directory[4096];      /* ctrace.dump.directory, not terminated */
+	char log[4096];                 /* ctrace.log, not terminated */
 };
 void ct_settings_init(struct ct_settings *settings);
 

@@ -198,7 +198,9 @@ static void operate_display(const struct ct_message *request, struct ct_buf *out
 	ct_buf_fini(&joined);
 }
 
-#define FLUSH_LIMIT_MS 900u /* the others wait meanwhile */
+#define IDENTIFY_COMPONENTS 65536u /* that an answer has; an operator takes no more */
+#define IDENTIFY_ROW 16u           /* bytes of a row besides its name */
+#define FLUSH_LIMIT_MS 900u        /* the others wait meanwhile */
 /* likewise, for the program's next call, in which its routine in COBOL runs */
 #define ROUTINE_WAIT_MS 250u
 
@@ -355,6 +357,28 @@ static void operate_trigger_list(const struct ct_command *command, struct ct_buf
 	ct_answer_end(&answer);
 }
 
+/* For an operator who may not read the session. */
+static void operate_identify(const struct ct_command *command, struct ct_buf *out)
+{
+	const struct ct_session_head *head = ct_process.session.head;
+	struct ct_answer answer;
+	uint32_t count = 0;
+
+	ct_answer_begin(&answer, out, command->verb);
+	ct_message_add_number(out, CT_FIELD_NUMBER, head->asid);
+	ct_message_add_text(out, CT_FIELD_JOBNAME, head->jobname);
+	ct_message_add_text(out, CT_FIELD_VALUE, head->program);
+	for (uint32_t i = ct_operate_next_known(0);
+	     i != CT_COMPONENT_NONE && count < IDENTIFY_COMPONENTS;
+	     i = ct_operate_next_known(i + 1), count++) {
+		struct ct_span name = ct_operate_name(i);
+
+		ct_answer_row(&answer, name.size + IDENTIFY_ROW);
+		ct_message_add(out, CT_FIELD_COMPONENT, name.at, name.size);
+	}
+	ct_answer_end(&answer);
+}
+
 /* ---- TRACE CT ---- */
 
 /* A trace that this process does not have is no failure where others have it: the status tells it
@@ -412,6 +436,7 @@ static const struct request_row {
 	{ CT_VERB_ROTATE, operate_rotate, NULL },
 	{ CT_VERB_RELOAD, operate_reload, NULL },
 	{ CT_VERB_WRITER_UP, operate_writer_up, NULL },
+	{ CT_VERB_IDENTIFY, operate_identify, NULL },
 	{ CT_VERB_TRACE_CT, NULL, operate_trace_ct },
 	{ CT_VERB_DISPLAY, NULL, operate_display },
 };

@@ -174,6 +174,10 @@ static struct remarks take_settings(const struct ct_settings *next)
 	memcpy(now->run_directory, next->run_directory, sizeof now->run_directory);
 	memcpy(now->dump_directory, next->dump_directory, next->dump_directory_size);
 	now->dump_directory_size = next->dump_directory_size;
+	memcpy(now->log, next->log, next->log_size);
+	now->log_size = next->log_size;
+	now->operators = next->operators;
+	now->displayers = next->displayers;
 	now->triggers = next->triggers;
 	ct_registry_unlock(ct_process.registry);
 	ct_crash_follow(&ct_process);
@@ -287,6 +291,7 @@ static enum ctrace_status apply_text(const struct ct_buf *text, const char *path
 		status = put_in_force(&reading, target, &remarks);
 		if (status == CTRACE_OK) {
 			ct_trigger_update();
+			ct_operate_share();
 			print_done(&reading, path, &remarks, message);
 			ct_setup_publish(&ct_process.session, path, &reading.result,
 					 &reading.settings);

@@ -121,6 +121,8 @@ static void start_control(struct ct_process *process)
 {
 	const struct ct_server_options options = { .session = &process->session,
 						   .answer = ct_operate,
+						   .admit = ct_operate_admit,
+						   .answer_member = ct_operate_member,
 						   .task = ct_consumer_thread_settle,
 						   .task_delay_ms =
 							   CT_CONSUMER_THREAD_SETTLE_AFTER_MS };
@@ -172,6 +174,7 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 		ct_crash_follow(process);
 	ct_shared_sync_update(&process->session.head->sync, 0);
 	ct_consumer_thread_start(process, run_directory);
+	ct_operate_share();
 	start_control(process);
 	ct_trigger_update();
 	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for

@@ -79,6 +79,16 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics,
 /* ---- operate.c: the control thread's answers (a ct_server_answer) */
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user);
 
+/* ---- operate_member.c: members of ctrace.operators and ctrace.operators.display */
+/* Lets them reach the control socket, or nobody any more, as the settings say.  The process is
+ * attached, or about to be.  Under no lock. */
+void ct_operate_share(void);
+/* The control thread's: is the peer a member (a ct_server_admit), and the answer to one (a
+ * ct_server_answer_member).  Each request is logged. */
+bool ct_operate_admit(int fd, struct ct_member *member);
+void ct_operate_member(const struct ct_message *request, const struct ct_member *member,
+		       struct ct_buf *out, void *unused);
+
 #define CT_SETUP_PATH_SIZE 4096u
 
 /* ---- setup.c: configuration and environment -> settings and registry */

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/component/component.h"
 #include "lib/dump/dump.h"
+#include "lib/process/message_log.h"
 #include "lib/process/process.h"
 
 #define LEVELS CT_TRIGGER_LIMIT /* components whose level is set for a time */
@@ -251,6 +253,18 @@ static void note_event(const struct ct_trigger_fired *fired, bool has_wto, bool 
 			   items, CT_COUNT(items));
 }
 
+static void note_message(const struct ct_trigger_fired *fired, const char *report)
+{
+	char user[CT_USER_NAME], process[CT_MESSAGE_LOG_PROCESS], text[512];
+
+	ct_message_log_process(process);
+	(void)snprintf(text, sizeof text, "CTR035I TRIGGER %s OF %s: %s", fired->name, process,
+		       report);
+	ct_message_log_console(text);
+	ct_user_name(geteuid(), user);
+	ct_message_log_hardcopy(user, ct_process.session.head->pid, ' ', text);
+}
+
 bool ct_trigger_act(const struct ct_trigger_fired *fired, char report[256])
 {
 	bool is_good = true, has_wto = false;
@@ -261,5 +275,6 @@ bool ct_trigger_act(const struct ct_trigger_fired *fired, char report[256])
 		has_wto |= fired->action[i].act == CT_TRIGGER_WTO;
 	}
 	note_event(fired, has_wto, is_good, report);
+	note_message(fired, report);
 	return is_good;
 }

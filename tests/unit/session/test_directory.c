@@ -564,6 +564,32 @@ static void looking_for_run_directories_makes_none(void **state)
 	assert_int_equal(directories, 1);
 }
 
+/* Of another user: for requests to its processes alone. */
+static void one_that_a_member_may_look_into_is_operated(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	assert_int_equal(unsetenv("CTRACE_RUN_DIR"), 0);
+	assert_false(ct_directory_is_operated(path));
+	assert_int_equal(setenv("CTRACE_RUN_DIR", run_dir, 1), 0);
+	assert_false(ct_directory_is_operated(path)); /* one's own */
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chown("run", 12345, 54321) | chmod("run", 0750), 0);
+	assert_true(ct_directory_is_operated(path)); /* root looks anywhere */
+	assert_string_equal(path, run_dir);
+	assert_int_equal(chmod("run", 0770), 0);
+	assert_false(ct_directory_is_operated(path)); /* the group may put something there */
+	assert_int_equal(chmod("run", 0750) | symlink("run", "link"), 0);
+	assert_int_equal(setenv("CTRACE_RUN_DIR", "link/", 1), 0);
+	assert_false(ct_directory_is_operated(path));
+	assert_int_equal(setenv("CTRACE_RUN_DIR", run_dir, 1), 0);
+	directories = 0;
+	ct_directory_each_run_directory(note_directory, NULL);
+	assert_int_equal(directories, 0);
+}
+
 static char last_reason[CT_DIRECTORY_WHY_SIZE];
 
 static void note_refused(const char *path, const char *why, void *user)
@@ -669,6 +695,8 @@ int test_directory(void)
 		cmocka_unit_test_setup_teardown(a_process_removes_its_own, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_is_being_removed_is_never_seen_in_part, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_that_a_member_may_look_into_is_operated, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(one_that_is_refused_comes_with_the_reason, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(what_is_wrong_with_a_directory_is_explained, set_up,

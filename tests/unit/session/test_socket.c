@@ -6,6 +6,7 @@
  */
 #include "session_fixture.h"
 
+#include <grp.h>
 #include <sys/socket.h>
 
 #include "session/socket.h"
@@ -22,6 +23,64 @@ static int teardown(void **state)
 	(void)state;
 	leave_room();
 	return 0;
+}
+
+static int open_room(void);
+
+/* More groups than there is room for without malloc(); the last one counts too. */
+static void groups_of_a_peer(void **state)
+{
+	gid_t groups[200];
+	int directory = open_room();
+	int listener, client, server;
+	pid_t child;
+	int status;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	for (size_t i = 0; i < CT_COUNT(groups); i++)
+		groups[i] = 50000 + (gid_t)i;
+	child = fork();
+	if (child == 0) {
+		CHILD_CHECK(setgroups(CT_COUNT(groups), groups) == 0);
+		CHILD_CHECK(ct_socket_listen(directory, room, "here", &listener) == CTRACE_OK);
+		CHILD_CHECK(ct_socket_connect(directory, room, "here", &client) == CTRACE_OK);
+		server = accept(listener, NULL, NULL);
+		CHILD_CHECK(server >= 0);
+		CHILD_CHECK(ct_socket_peer_is_in(server, 50000));
+		CHILD_CHECK(ct_socket_peer_is_in(server, 50199));
+		CHILD_CHECK(!ct_socket_peer_is_in(server, 50200));
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	(void)close(directory);
+}
+
+static void a_socket_of_a_group(void **state)
+{
+	int directory = open_room();
+	struct stat info;
+	int listener;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(ct_socket_listen(directory, room, "here", &listener), CTRACE_OK);
+	assert_true(ct_socket_share(directory, "here", 54321));
+	assert_int_equal(stat("here", &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0660);
+	assert_int_equal(info.st_gid, 54321);
+	assert_true(ct_socket_share(directory, "here", 0));
+	assert_int_equal(stat("here", &info), 0);
+	assert_int_equal(info.st_mode & 0777, 0600);
+	assert_false(ct_socket_share(directory, "nothing", 54321));
+	/* what is no socket is not given away */
+	put_file("file", "", 0);
+	assert_false(ct_socket_share(directory, "file", 54321));
+	(void)close(listener);
+	(void)close(directory);
 }
 
 static int open_room(void)
@@ -43,7 +102,7 @@ static void who_listens_can_be_connected_to(void **state)
 {
 	int directory = open_room();
 	int listener, client, server;
-	uint32_t uid = 4711;
+	uint32_t uid = 4711, pid = 0;
 
 	(void)state;
 	assert_int_equal(ct_socket_listen(directory, room, "here", &listener), CTRACE_OK);
@@ -52,10 +111,13 @@ static void who_listens_can_be_connected_to(void **state)
 	assert_true(server >= 0);
 	assert_ours(listener);
 	assert_ours(client);
-	assert_true(ct_socket_peer(client, &uid));
+	assert_true(ct_socket_peer(client, &uid, &pid));
 	assert_int_equal(uid, geteuid());
-	assert_true(ct_socket_peer(server, &uid));
+	assert_true(ct_socket_peer(server, &uid, &pid));
 	assert_int_equal(uid, geteuid());
+	assert_int_equal(pid, getpid());
+	assert_true(ct_socket_peer_is_in(server, getegid()));
+	assert_false(ct_socket_peer_is_in(server, 54321));
 	assert_int_equal(write(client, "x", 1), 1);
 	(void)close(client);
 	(void)close(server);
@@ -221,6 +283,8 @@ int test_socket(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(who_listens_can_be_connected_to),
+		TEST(groups_of_a_peer),
+		TEST(a_socket_of_a_group),
 		TEST(it_takes_the_place_of_what_was_there),
 		TEST(its_mode_does_not_depend_on_the_umask),
 		TEST(the_path_may_be_longer_than_an_address),

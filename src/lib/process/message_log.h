@@ -1,0 +1,26 @@
+/*
+ * lib/process/message_log.h - messages of this process for operators: what a trigger did, and what
+ * a member of ctrace.operators asked for.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef CT_PROCESS_MESSAGE_LOG_H
+#define CT_PROCESS_MESSAGE_LOG_H
+
+#include "base/base.h"
+
+/* In the run directory: lines "hh.mm.ss TEXT", which open consoles show. */
+#define CT_MESSAGE_LOG "messages.log"
+#define CT_MESSAGE_LOG_LIMIT ((uint64_t)256 << 10) /* bytes; a longer one is begun anew */
+
+/* Appends a line for the consoles.  On a thread of ctrace's, under no lock; text: whatever could
+ * forge a line is escaped.  What cannot be written is left out. */
+void ct_message_log_console(const char *text);
+/* Appends a line to the log that ctrace.log names, as the operator's tools do (hardcopy.c).  mark:
+ * '>' for a command, ' ' for what became of it.  Likewise. */
+void ct_message_log_hardcopy(const char *user, uint32_t pid, char mark, const char *text);
+/* "process 4711 JOBNAME SHOP", of this process */
+#define CT_MESSAGE_LOG_PROCESS 64u
+void ct_message_log_process(char out_text[CT_MESSAGE_LOG_PROCESS]);
+
+#endif

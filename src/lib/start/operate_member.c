@@ -1,0 +1,264 @@
+/*
+ * operate_member.c - requests of operators who are neither the process's user nor root: members of
+ * the groups of ctrace.operators and ctrace.operators.display.
+ *
+ * Runs on the control thread.  A member commands what a trace does.  A member never names a file, a
+ * program or a configuration: the process would use it with its own user's rights.  The properties
+ * of emitters have such names, and passwords.
+ *
+ * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+ */
+#include "lib/start/operate.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/control/trigger.h"
+#include "lib/process/message_log.h"
+#include "session/socket.h"
+
+#define DESCRIBED 200u /* bytes of a command in a log */
+
+/* What a request needs. */
+enum need { NEED_DISPLAY, NEED_COMMAND, NEED_OWNER };
+
+/* ---- who ---- */
+
+static void groups_get(struct ct_operators *out_operators, struct ct_operators *out_displayers)
+{
+	ct_registry_lock(ct_process.registry);
+	*out_operators = ct_process.settings.operators;
+	*out_displayers = ct_process.settings.displayers;
+	ct_registry_unlock(ct_process.registry);
+}
+
+bool ct_operate_admit(int fd, struct ct_member *member)
+{
+	struct ct_operators operators, displayers;
+
+	groups_get(&operators, &displayers);
+	member->commands = operators.gid != 0 && ct_socket_peer_is_in(fd, operators.gid);
+	return member->commands ||
+	       (displayers.gid != 0 && ct_socket_peer_is_in(fd, displayers.gid));
+}
+
+void ct_operate_share(void)
+{
+	struct ct_operators operators, displayers;
+
+	groups_get(&operators, &displayers);
+	(void)!ct_session_share(&ct_process.session,
+				displayers.gid != 0 ? displayers.gid : operators.gid);
+}
+
+/* ---- what ---- */
+
+static bool trigger_runs(struct ct_span text)
+{
+	struct ct_diagnostic ignored;
+	struct ct_trigger trigger;
+
+	if (ct_trigger_parse(text.at, text.size, &trigger, &ignored) != CTRACE_OK)
+		return false; /* it is refused as no trigger */
+	for (uint32_t i = 0; i < trigger.action_count; i++)
+		if (trigger.action[i].act == CT_TRIGGER_RUN)
+			return true;
+	return false;
+}
+
+static enum need request_needs(const struct ct_message *request)
+{
+	struct ct_span emitter = ct_message_find(request, CT_FIELD_EMITTER);
+	struct ct_span value = ct_message_find(request, CT_FIELD_VALUE);
+
+	switch (request->verb) {
+	case CT_VERB_IDENTIFY:
+	case CT_VERB_DISPLAY:
+	case CT_VERB_TRIGGER_LIST:
+		return NEED_DISPLAY;
+	case CT_VERB_LEVEL:
+		return ct_message_find(request, CT_FIELD_LEVEL).at == NULL ? NEED_DISPLAY
+									   : NEED_COMMAND;
+	case CT_VERB_DEST_ADD:
+	case CT_VERB_DEST_REMOVE:
+	case CT_VERB_DEST_SET:
+		return ct_message_find(request, CT_FIELD_LIST).at == NULL && emitter.at == NULL
+			       ? NEED_DISPLAY
+			       : NEED_COMMAND;
+	case CT_VERB_PROPERTY_GET:
+		return emitter.at == NULL ? NEED_DISPLAY : NEED_OWNER;
+	case CT_VERB_COMPONENT_PROPERTY:
+	case CT_VERB_TRACE_CT:
+	case CT_VERB_FLUSH:
+	case CT_VERB_ROTATE:
+	case CT_VERB_WRITER_UP:
+		return NEED_COMMAND;
+	case CT_VERB_RELOAD:
+		return value.size == 0 ? NEED_COMMAND : NEED_OWNER;
+	case CT_VERB_TRIGGER:
+		return trigger_runs(value) ? NEED_OWNER : NEED_COMMAND;
+	default:
+		return NEED_OWNER;
+	}
+}
+
+static const char *verb_name(enum ct_verb verb)
+{
+	static const struct {
+		enum ct_verb verb;
+		const char *name;
+	} names[] = {
+		{ CT_VERB_LEVEL, "level" },
+		{ CT_VERB_DEST_ADD, "dest add" },
+		{ CT_VERB_DEST_REMOVE, "dest remove" },
+		{ CT_VERB_DEST_SET, "dest set" },
+		{ CT_VERB_PROPERTY_GET, "prop" },
+		{ CT_VERB_COMPONENT_PROPERTY, "prop" },
+		{ CT_VERB_EMITTER_PROPERTY, "prop" },
+		{ CT_VERB_FLUSH, "flush" },
+		{ CT_VERB_ROTATE, "rotate" },
+		{ CT_VERB_RELOAD, "reload" },
+		{ CT_VERB_TRIGGER, "trigger" },
+		{ CT_VERB_TRIGGER_LIST, "trigger list" },
+		{ CT_VERB_DISPLAY, "DISPLAY TRACE" },
+		{ CT_VERB_WRITER_UP, "writer" },
+	};
+
+	for (size_t i = 0; i < CT_COUNT(names); i++)
+		if (names[i].verb == verb)
+			return names[i].name;
+	return "an unknown command";
+}
+
+static void describe_trace_ct(const struct ct_message *request, char out_text[DESCRIBED])
+{
+	static const char *const states[] = { "", "ON", "OFF", "LIKEHEAD" };
+	struct ct_span name = ct_message_find(request, CT_FIELD_COMPONENT);
+	struct ct_span options = ct_message_find(request, CT_FIELD_OPTIONS);
+	uint64_t state = ct_message_number(request, CT_FIELD_STATE, 0);
+
+	(void)snprintf(out_text, DESCRIBED, "TRACE CT,%s,COMP=%.*s%s%.*s%s",
+		       state < CT_COUNT(states) ? states[state] : "", (int)name.size,
+		       name.at != NULL ? name.at : "", options.size != 0 ? " OPTIONS=(" : "",
+		       (int)options.size, options.at != NULL ? options.at : "",
+		       options.size != 0 ? ")" : "");
+}
+
+/* The value of a property may be a password. */
+static void request_describe(const struct ct_message *request, char out_text[DESCRIBED])
+{
+	static const enum ct_field fields[] = { CT_FIELD_COMPONENT, CT_FIELD_EMITTER,
+						CT_FIELD_PROPERTY, CT_FIELD_LIST, CT_FIELD_VALUE };
+	size_t size;
+
+	if (request->verb == CT_VERB_TRACE_CT) {
+		describe_trace_ct(request, out_text);
+		return;
+	}
+	size = (size_t)snprintf(out_text, DESCRIBED, "%s", verb_name(request->verb));
+	for (size_t i = 0; i < CT_COUNT(fields) && size < DESCRIBED; i++) {
+		struct ct_span text = ct_message_find(request, fields[i]);
+
+		if (text.size != 0 &&
+		    (fields[i] != CT_FIELD_VALUE || request->verb != CT_VERB_EMITTER_PROPERTY))
+			size += (size_t)snprintf(
+				out_text + size, DESCRIBED - size, " %.*s",
+				(int)(text.size < DESCRIBED ? text.size : DESCRIBED), text.at);
+	}
+	if (request->verb == CT_VERB_LEVEL && size < DESCRIBED &&
+	    ct_message_find(request, CT_FIELD_LEVEL).at != NULL)
+		(void)snprintf(out_text + size, DESCRIBED - size, " %s",
+			       ct_level_name((uint32_t)ct_message_number(request, CT_FIELD_LEVEL,
+									 CT_LEVEL_UNSET)));
+}
+
+/* ---- refused ---- */
+
+static void refuse(const struct ct_message *request, const char *user, enum need need,
+		   struct ct_buf *out)
+{
+	struct ct_operators operators, displayers;
+	char owner[CT_USER_NAME], text[CT_ANSWER_TEXT];
+
+	groups_get(&operators, &displayers);
+	ct_user_name(geteuid(), owner);
+	if (need == NEED_OWNER)
+		(void)snprintf(
+			text, sizeof text,
+			"%s is refused to user %s: ctrace.operators = %s lets its members command traces, and not name "
+			"files, programs and servers; ask user %s, or root",
+			verb_name(request->verb), user,
+			operators.gid != 0 ? operators.name : displayers.name, owner);
+	else
+		(void)snprintf(
+			text, sizeof text,
+			"%s is refused to user %s, who may only display: ctrace.operators.display = %s; ask %s%s%suser "
+			"%s, or root",
+			verb_name(request->verb), user, displayers.name,
+			operators.gid != 0 ? "a member of " : "",
+			operators.gid != 0 ? operators.name : "", operators.gid != 0 ? ", " : "",
+			owner);
+	ct_answer_whole(out, request->verb, CTRACE_DENIED, text);
+}
+
+/* ---- logged ---- */
+
+/* Status and message of the answer that begins there. */
+static void answer_describe(const struct ct_buf *out, size_t start, char text[DESCRIBED])
+{
+	struct ct_message answer;
+	struct ct_span message = { NULL, 0 };
+	uint64_t status = CTRACE_DAMAGED;
+	size_t size;
+
+	if (!out->failed &&
+	    ct_message_parse(out->data + start, out->size - start, &answer, &size) == CTRACE_OK) {
+		status = ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_DAMAGED);
+		message = ct_message_find(&answer, CT_FIELD_MESSAGE);
+	}
+	if (message.size != 0)
+		(void)snprintf(text, DESCRIBED, "%.*s", (int)message.size, message.at);
+	else
+		(void)snprintf(text, DESCRIBED, "%s",
+			       status == CTRACE_OK ? "done"
+			       : status < CTRACE_STATUS_COUNT
+				       ? ctrace_status_text((enum ctrace_status)status)
+				       : "not done");
+}
+
+static void request_log(const struct ct_message *request, const struct ct_member *member,
+			const char *user, bool is_display, const char *became)
+{
+	char command[DESCRIBED], process[CT_MESSAGE_LOG_PROCESS];
+	char line[sizeof command + sizeof process + DESCRIBED + CT_USER_NAME + 64];
+
+	request_describe(request, command);
+	ct_message_log_process(process);
+	ct_message_log_hardcopy(user, member->pid, '>', command);
+	(void)snprintf(line, sizeof line, "%s: %s", process, became);
+	ct_message_log_hardcopy(user, member->pid, ' ', line);
+	if (is_display)
+		return;
+	(void)snprintf(line, sizeof line, "CTR036I COMMAND OF USER %s FOR %s: %s: %s", user,
+		       process, command, became);
+	ct_message_log_console(line);
+}
+
+void ct_operate_member(const struct ct_message *request, const struct ct_member *member,
+		       struct ct_buf *out, void *unused)
+{
+	enum need need = request_needs(request);
+	bool is_refused = need == NEED_OWNER || (need == NEED_COMMAND && !member->commands);
+	size_t start = out->size;
+	char user[CT_USER_NAME], became[DESCRIBED];
+
+	ct_user_name(member->uid, user);
+	if (is_refused)
+		refuse(request, user, need, out);
+	else
+		ct_operate(request, out, unused);
+	if (request->verb == CT_VERB_IDENTIFY)
+		return; /* the question before each command */
+	answer_describe(out, start, became);
+	request_log(request, member, user, need == NEED_DISPLAY, became);
+}
