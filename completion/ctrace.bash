@@ -143,7 +143,7 @@ _ctrace_offer_argument() { # VERB NUMBER: of those that are no options, from 1
 	dest:*) case $_ctrace_word in [+-]*) _ctrace_offer_emitters "${_ctrace_word:0:1}" ;; *) _ctrace_offer_emitters ;; esac ;;
 	rotate:1) _ctrace_offer_emitters ;;
 	config:1) _ctrace_offer_words check ;;
-	trigger:1) _ctrace_offer_words add list remove ;;
+	trigger:1) _ctrace_offer_words add list enable disable remove ;;
 	parmlib:1) _ctrace_offer_words check print ;;
 	parmlib:*)
 		_ctrace_offer < <(_ctrace_members "${CTRACE_PARMLIB-}")

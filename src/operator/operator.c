@@ -211,7 +211,8 @@ static void trace_refuse(struct ct_parser *parser, struct ct_span word)
 }
 
 /* ---- operator_trace.c, operator_display.c: what follows the first word */
-static void trace_command_parse(struct ct_parser *parser, struct ct_operator_command *out)
+static void trace_command_parse(struct ct_parser *parser, struct ct_operator_command *out,
+				bool is_short)
 {
 	struct ct_span word;
 
@@ -219,6 +220,8 @@ static void trace_command_parse(struct ct_parser *parser, struct ct_operator_com
 	word = ct_parser_word(parser);
 	if (ct_name_is(word.at, word.size, "CT"))
 		parse_trace_ct(parser, out);
+	else if (is_short && ct_name_is(word.at, word.size, "SLIP"))
+		ct_slip_suffix_parse(parser, out); /* T is SET as well */
 	else if (word.size == 0)
 		ct_parser_diagnose_found(parser, "CT");
 	else
@@ -227,7 +230,8 @@ static void trace_command_parse(struct ct_parser *parser, struct ct_operator_com
 
 #define MOST_REPLY_DIGITS 4u
 
-static const char commands_expected[] = "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP or REPLY";
+static const char commands_expected[] =
+	"TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP, SET SLIP or REPLY";
 
 /* ---- DISPLAY TRACE and DISPLAY R ---- */
 
@@ -497,7 +501,7 @@ static struct ct_span word_reply_digits(struct ct_span word)
 
 static void command_refuse(struct ct_parser *parser, struct ct_span word)
 {
-	static const char *const words[] = { "TRACE", "DUMP", "DISPLAY", "REPLY", "SLIP" };
+	static const char *const words[] = { "TRACE", "DUMP", "DISPLAY", "REPLY", "SLIP", "SET" };
 
 	if (word.size == 0)
 		ct_parser_diagnose_found(parser, commands_expected);
@@ -516,7 +520,9 @@ static void command_parse(struct ct_parser *parser, struct ct_operator_command *
 	struct ct_span digits = word_reply_digits(word);
 
 	if (ct_name_is(word.at, word.size, "T") || ct_name_is(word.at, word.size, "TRACE"))
-		trace_command_parse(parser, out);
+		trace_command_parse(parser, out, word.size == 1);
+	else if (ct_name_is(word.at, word.size, "SET"))
+		ct_slip_set_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "DU") || ct_name_is(word.at, word.size, "DUMP"))
 		dump_parse(parser, out);
 	else if (ct_name_is(word.at, word.size, "D") || ct_name_is(word.at, word.size, "DISPLAY"))

@@ -16,8 +16,9 @@
  *     DU[MP] COMM={(title)|'title'|"title"}                       also TITLE=
  *     D[ISPLAY] R[,L]
  *     SLIP SET,ID=id[,ACTION=a|(a[,a]...)][,COMP=name[,SUB=(subname)]][,ENTRYID=n]
- *             [,DATA=(item,op,value)][,MATCHLIM=n][,JOBNAME=name],END
- *     SLIP DEL,ID=id                  D[ISPLAY] SLIP[=id]
+ *             [,DATA=(item,op,value)][,MATCHLIM=n][,JOBNAME=name][,ENABLE|DISABLE],END
+ *     SLIP MOD,{ENABLE|DISABLE},ID=id[,END]
+ *     SLIP DEL,ID=id[,END]            D[ISPLAY] SLIP[=id]             {SET|T} SLIP=xx
  *     R[EPLY] [nn][,operands]         also Rnn and REPLYnn; a blank may replace the comma
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -41,8 +42,10 @@ enum ct_operator_kind {
 	CT_OPERATOR_DISPLAY_TRACE,
 	CT_OPERATOR_DISPLAY_REPLIES,
 	CT_OPERATOR_SLIP_SET,
+	CT_OPERATOR_SLIP_MOD,
 	CT_OPERATOR_SLIP_DEL,
 	CT_OPERATOR_DISPLAY_SLIP,
+	CT_OPERATOR_SET_SLIP,
 	CT_OPERATOR_REPLY
 };
 
@@ -58,7 +61,7 @@ struct ct_operator_command {
 	/* Without parentheses and blanks, upper case except in quotation marks:
 	 * "A.ASID(1F).'a_b'" */
 	char sub[CTRACE_MAX_COMPONENT + 1];
-	char member[CTRACE_MAX_NAME + 1]; /* PARM, WTRSTART; upper case; "": none */
+	char member[CTRACE_MAX_NAME + 1]; /* PARM, WTRSTART, SET; upper case; "": none */
 	char job[CTRACE_MAX_NAME + 1];    /* WTRSTOP; upper case */
 	bool nowrap, has_wrap;            /* WRAP or NOWRAP was given */
 	bool noflush;
@@ -76,8 +79,10 @@ struct ct_operator_command {
 	char wtr[CT_OPERATOR_NAMES][CTRACE_MAX_NAME + 1];
 	bool tt;
 	/* SLIP: also component, sub and job */
-	char slip_id[CT_TRIGGER_NAME + 1];   /* upper case; "": all, for DISPLAY */
-	char slip_text[CT_TRIGGER_TEXT + 1]; /* SET: a trigger's text (lib/control/trigger.h) */
+	/* upper case; for DISPLAY "": all; a pattern with * and ? for MOD, DEL and DISPLAY */
+	char slip_id[CT_TRIGGER_NAME + 1];
+	/* the trigger's text, or its change: "off", "enable" (lib/control/trigger.h) */
+	char slip_text[CT_TRIGGER_TEXT + 1];
 	/* REPLY */
 	uint32_t reply_id; /* 0 to 9999 */
 	bool has_reply_id;

@@ -579,9 +579,13 @@ static void command_carry_out(struct dialogue *dialogue, const char *text, size_
 		display_replies(dialogue);
 		break;
 	case CT_OPERATOR_SLIP_SET:
+	case CT_OPERATOR_SLIP_MOD:
 	case CT_OPERATOR_SLIP_DEL:
 	case CT_OPERATOR_DISPLAY_SLIP:
 		ct_slip_run(dialogue, command);
+		break;
+	case CT_OPERATOR_SET_SLIP:
+		ct_slip_member_run(dialogue, command->member);
 		break;
 	case CT_OPERATOR_REPLY:
 		reply_run(dialogue, text, size, command);

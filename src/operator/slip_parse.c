@@ -1,10 +1,12 @@
 /*
- * slip_parse.c - SLIP SET and SLIP DEL, translated to the text of a trigger.
+ * slip_parse.c - SLIP SET, SLIP MOD and SLIP DEL, translated to the text of a trigger.
  *
  *     SLIP SET,ID=id[,ACTION=a|(a[,a]...)][,COMP=name[,SUB=(subname)]][,ENTRYID=n]
- *             [,DATA=(item,op,value)][,MATCHLIM=n][,JOBNAME=name],END
- *     SLIP DEL,ID=id
+ *             [,DATA=(item,op,value)][,MATCHLIM=n][,JOBNAME=name][,ENABLE|DISABLE],END
+ *     SLIP MOD,{ENABLE|DISABLE},ID=id[,END]
+ *     SLIP DEL,ID=id[,END]
  *     D[ISPLAY] SLIP[=id]
+ *     {SET|T} SLIP=xx
  *
  * What only a trap of z/OS can do is refused by name.
  *
@@ -24,7 +26,8 @@ struct slip {
 	struct ct_operator_command *command;
 	char component[CTRACE_MAX_COMPONENT + 1];
 	char entry[16], data[CT_TRIGGER_TEXT], actions[64], limit[16];
-	bool has_dump, has_end;
+	bool has_dump, has_end, is_disabled, has_state;
+	bool takes_pattern; /* the id may stand for several traps */
 };
 
 static void clause_add(char *text, size_t size, const char *between, const char *clause)
@@ -36,15 +39,30 @@ static void clause_add(char *text, size_t size, const char *between, const char 
 
 /* ---- values ---- */
 
+static bool id_is_good(const struct slip *slip, struct ct_span id)
+{
+	char name[ID_SIZE + 1];
+
+	if (id.size == 0 || id.size > ID_SIZE)
+		return false;
+	for (size_t i = 0; i < id.size; i++)
+		name[i] = slip->takes_pattern && (id.at[i] == '*' || id.at[i] == '?') ? 'X'
+										      : id.at[i];
+	return ct_trigger_name_is_good(name, id.size);
+}
+
 static void read_id(struct ct_parser *parser, struct slip *slip)
 {
 	struct ct_span value;
 
 	if (!ct_operand_value(parser, "a trap's id", &value))
 		return;
-	if (value.size > ID_SIZE || !ct_trigger_name_is_good(value.at, value.size)) {
-		ct_parser_diagnose_word(parser, value, "is not the id of a trap",
-					"1 to 4 letters, digits, _ and -");
+	if (!id_is_good(slip, value)) {
+		ct_parser_diagnose_word(
+			parser, value, "is not the id of a trap",
+			slip->takes_pattern
+				? "1 to 4 letters, digits, _ and -, or a pattern with * and ?"
+				: "1 to 4 letters, digits, _ and -");
 		return;
 	}
 	memcpy(slip->command->slip_id, value.at, value.size);
@@ -170,6 +188,20 @@ static void read_sub(struct ct_parser *parser, struct slip *slip)
 	ct_read_operator_sub(parser, slip->command);
 }
 
+/* ENABLE or DISABLE, also shortened as z/OS has it. */
+static bool state_take(struct ct_span word, struct slip *slip)
+{
+	bool is_enable =
+		ct_name_is(word.at, word.size, "ENABLE") || ct_name_is(word.at, word.size, "EN");
+
+	if (!is_enable && !ct_name_is(word.at, word.size, "DISABLE") &&
+	    !ct_name_is(word.at, word.size, "D"))
+		return false;
+	slip->has_state = true;
+	slip->is_disabled = !is_enable;
+	return true;
+}
+
 /* ---- SLIP SET ---- */
 
 static bool operand_read(struct ct_parser *parser, struct slip *slip, struct ct_span word)
@@ -188,8 +220,10 @@ static bool operand_read(struct ct_parser *parser, struct slip *slip, struct ct_
 		{ "JOBNAME", "J", read_job },
 	};
 	static const char expected[] =
-		"ID=, ACTION=, COMP=, SUB=, ENTRYID=, DATA=, MATCHLIM=, JOBNAME= or END";
+		"ID=, ACTION=, COMP=, SUB=, ENTRYID=, DATA=, MATCHLIM=, JOBNAME=, ENABLE, DISABLE or END";
 
+	if (state_take(word, slip))
+		return true;
 	if (!ct_parser_accept(parser, '=')) {
 		ct_parser_diagnose_word(parser, word,
 					"is not an operand of SLIP that there is here", expected);
@@ -253,7 +287,8 @@ static void text_make(struct ct_parser *parser, struct slip *slip)
 	/* As on z/OS, a trap with a dump is disabled after one match unless MATCHLIM says more. */
 	if (slip->limit[0] == '\0' && slip->has_dump)
 		(void)snprintf(slip->limit, sizeof slip->limit, "1");
-	size = snprintf(text, sizeof text, "when %s%s%s do %s", filter,
+	size = snprintf(text, sizeof text, "%swhen %s%s%s do %s",
+			slip->is_disabled ? "disabled " : "", filter,
 			slip->limit[0] != '\0' ? " limit " : "", slip->limit, slip->actions);
 	if (size > (int)CT_TRIGGER_TEXT ||
 	    ct_trigger_parse(text, (size_t)size, &trigger, &diagnostic) != CTRACE_OK)
@@ -279,21 +314,49 @@ static void set_parse(struct ct_parser *parser, struct ct_operator_command *out)
 		text_make(parser, &slip);
 }
 
-/* ---- SLIP DEL, DISPLAY SLIP ---- */
+/* ---- SLIP MOD, SLIP DEL, DISPLAY SLIP ---- */
 
-static void delete_parse(struct ct_parser *parser, struct ct_operator_command *out)
+static void change_operand_read(struct ct_parser *parser, struct slip *slip, bool is_mod)
 {
-	struct slip slip = { .command = out };
+	struct ct_span word;
 
-	out->kind = CT_OPERATOR_SLIP_DEL;
-	if (!ct_parser_accept(parser, ',') || !ct_parser_accept_word(parser, "ID") ||
-	    !ct_parser_accept(parser, '='))
-		ct_parser_diagnose_found(parser, "\",ID=id\"");
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
+	if (is_mod && state_take(word, slip))
+		return;
+	if (ct_name_is(word.at, word.size, "END"))
+		slip->has_end = true;
+	else if (ct_name_is(word.at, word.size, "ID") && ct_parser_accept(parser, '='))
+		read_id(parser, slip);
+	else if (word.size == 0)
+		ct_parser_diagnose_found(parser, is_mod ? "ENABLE, DISABLE or ID=" : "ID=");
 	else
-		read_id(parser, &slip);
+		ct_parser_diagnose_word(
+			parser, word, "is not changed here in a trap that exists",
+			is_mod ? "ENABLE, DISABLE, ID= or END; SLIP SET with the same ID sets all anew"
+			       : "ID= or END");
+}
+
+/* Behind MOD or DEL */
+static void change_parse(struct ct_parser *parser, struct ct_operator_command *out, bool is_mod)
+{
+	struct slip slip = { .command = out, .takes_pattern = true };
+
+	out->kind = is_mod ? CT_OPERATOR_SLIP_MOD : CT_OPERATOR_SLIP_DEL;
+	while (!parser->has_failed && !slip.has_end && ct_parser_accept(parser, ','))
+		change_operand_read(parser, &slip, is_mod);
 	ct_parser_blanks(parser);
 	if (!parser->has_failed && parser->at < parser->end)
-		ct_parser_diagnose_found(parser, "nothing more");
+		ct_parser_diagnose_found(parser, slip.has_end ? "nothing behind END" : "\",\"");
+	else if (is_mod && !slip.has_state)
+		ct_parser_diagnose_at(parser, parser->end, "the new state is missing",
+				      "\",ENABLE\" or \",DISABLE\"");
+	else if (out->slip_id[0] == '\0')
+		ct_parser_diagnose_at(parser, parser->end, "ID is missing", "\",ID=id\"");
+	(void)snprintf(out->slip_text, sizeof out->slip_text, "%s",
+		       !is_mod            ? "off"
+		       : slip.is_disabled ? "disable"
+					  : "enable");
 }
 
 void ct_slip_parse(struct ct_parser *parser, struct ct_operator_command *out)
@@ -304,19 +367,15 @@ void ct_slip_parse(struct ct_parser *parser, struct ct_operator_command *out)
 	word = ct_parser_word(parser);
 	if (ct_name_is(word.at, word.size, "SET"))
 		set_parse(parser, out);
-	else if (ct_name_is(word.at, word.size, "DEL"))
-		delete_parse(parser, out);
-	else if (ct_name_is(word.at, word.size, "MOD"))
-		ct_parser_diagnose_word(parser, word,
-					"is not there: a trap is on until it is deleted",
-					"SLIP SET with the same ID, or SLIP DEL");
+	else if (ct_name_is(word.at, word.size, "MOD") || ct_name_is(word.at, word.size, "DEL"))
+		change_parse(parser, out, ct_name_is(word.at, word.size, "MOD"));
 	else
-		ct_parser_diagnose_found(parser, "SET or DEL");
+		ct_parser_diagnose_found(parser, "SET, MOD or DEL");
 }
 
 void ct_slip_display_parse(struct ct_parser *parser, struct ct_operator_command *out)
 {
-	struct slip slip = { .command = out };
+	struct slip slip = { .command = out, .takes_pattern = true };
 
 	out->kind = CT_OPERATOR_DISPLAY_SLIP;
 	if (ct_parser_accept(parser, '='))
@@ -324,4 +383,46 @@ void ct_slip_display_parse(struct ct_parser *parser, struct ct_operator_command 
 	ct_parser_blanks(parser);
 	if (!parser->has_failed && parser->at < parser->end)
 		ct_parser_diagnose_found(parser, "nothing more, or \"=id\" behind SLIP");
+}
+
+/* ---- SET SLIP=xx ---- */
+
+void ct_slip_suffix_parse(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	static const char expected[] = "=xx, the end of the name of a member IEASLPxx";
+	static const char prefix[] = "IEASLP";
+	size_t size = sizeof prefix - 1;
+	struct ct_span value;
+
+	out->kind = CT_OPERATOR_SET_SLIP;
+	if (!ct_parser_accept(parser, '=')) {
+		ct_parser_diagnose_found(parser, expected);
+		return;
+	}
+	if (!ct_operand_value(parser, "two letters or digits", &value))
+		return;
+	memcpy(out->member, prefix, size);
+	if (value.size == 2)
+		memcpy(out->member + size, value.at, 2);
+	ct_name_upper(out->member, size + 2);
+	if (value.size != 2 || !ct_trace_name_is_valid(out->member, size + 2))
+		ct_parser_diagnose_word(parser, value, "is not the end of a member's name",
+					"two letters or digits");
+	ct_parser_blanks(parser);
+	if (!parser->has_failed && parser->at < parser->end)
+		ct_parser_diagnose_found(parser, "nothing more");
+}
+
+void ct_slip_set_parse(struct ct_parser *parser, struct ct_operator_command *out)
+{
+	struct ct_span word;
+
+	ct_parser_blanks(parser);
+	word = ct_parser_word(parser);
+	if (ct_name_is(word.at, word.size, "SLIP"))
+		ct_slip_suffix_parse(parser, out);
+	else if (word.size == 0)
+		ct_parser_diagnose_found(parser, "SLIP=xx");
+	else
+		ct_parser_diagnose_word(parser, word, "is not set here", "SLIP=xx");
 }

@@ -1,5 +1,5 @@
 /*
- * slip_run.c - carries out SLIP SET, SLIP DEL and DISPLAY SLIP in running processes.
+ * slip_run.c - carries out SLIP SET, MOD and DEL, and DISPLAY SLIP, in running processes.
  *
  * Without JOBNAME= and options that select processes a trap is also kept for processes that come.
  *
@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -19,10 +20,49 @@
 struct slip_run {
 	struct dialogue *dialogue;
 	const struct ct_operator_command *command;
+	const char *id; /* of the trap that is set or changed */
 	uint32_t done;
+	/* the traps that a pattern fits */
+	char (*ids)[CT_TRIGGER_NAME + 1];
+	size_t id_count;
 };
 
-/* ---- SET and DEL ---- */
+static bool id_fits(const struct slip_run *run, struct ct_span id)
+{
+	const char *wanted = run->command->slip_id;
+	char name[CT_TRIGGER_NAME + 1];
+
+	if (id.size > CT_TRIGGER_NAME)
+		return false;
+	memcpy(name, id.at, id.size);
+	ct_name_upper(name, id.size);
+	return ct_glob_match(wanted, strlen(wanted), name, id.size);
+}
+
+/* An answer: calls `take` for each trap of it whose id is wanted. */
+static void answer_read(struct slip_run *run, const struct ct_message *frame,
+			void (*take)(struct slip_run *run, const struct ct_peer *peer,
+				     struct ct_span id, struct ct_span text, bool is_enabled),
+			const struct ct_peer *peer)
+{
+	struct ct_span fields = frame->fields, value, id = { "", 0 };
+	enum ct_field field;
+	bool is_enabled = true;
+
+	while (ct_message_next(&fields, &field, &value)) {
+		if (field == CT_FIELD_COMPONENT) {
+			id = value;
+			is_enabled = true;
+		} else if (field == CT_FIELD_STATE && value.size == sizeof(uint64_t)) {
+			is_enabled = memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
+		} else if (field == CT_FIELD_NEW &&
+			   (run->command->slip_id[0] == '\0' || id_fits(run, id))) {
+			take(run, peer, id, value, is_enabled);
+		}
+	}
+}
+
+/* ---- SET, MOD and DEL ---- */
 
 static void answer_take(const struct ct_peer *peer, size_t request, const struct ct_message *frame,
 			void *user)
@@ -49,50 +89,136 @@ static void answer_take(const struct ct_peer *peer, size_t request, const struct
 	ct_buf_init(&name);
 	ct_ask_add_process(&name, peer);
 	ct_buf_add_text(&name, ": ");
-	ct_wto(&run->dialogue->wto, CTR034I, run->command->slip_id, ct_buf_text(&name), text, NULL);
+	ct_wto(&run->dialogue->wto, CTR034I, run->id, ct_buf_text(&name), text, NULL);
 	ct_buf_fini(&name);
 }
 
-static bool trap_keep(struct slip_run *run, bool is_set, bool *out_was_there)
+/* A pattern changes the traps that are kept or in a process; any other id is taken as it is. */
+static void id_add(struct slip_run *run, struct ct_span id)
 {
-	struct ct_span text = { NULL, 0 };
+	char(*ids)[CT_TRIGGER_NAME + 1] = run->ids;
 
-	if (is_set)
-		text = (struct ct_span){ run->command->slip_text, strlen(run->command->slip_text) };
-	if (ct_trigger_keep(run->command->slip_id, text, out_was_there))
+	if (!id_fits(run, id))
+		return;
+	for (size_t i = 0; i < run->id_count; i++)
+		if (ct_name_is(id.at, id.size, run->ids[i]))
+			return;
+	ids = reallocarray(ids, run->id_count + 1, sizeof *ids);
+	if (ids == NULL) {
+		ct_wto(&run->dialogue->wto, CTR030I, NULL);
+		return;
+	}
+	run->ids = ids;
+	memcpy(ids[run->id_count], id.at, id.size);
+	ids[run->id_count++][id.size] = '\0';
+}
+
+static void kept_take(struct ct_span id, struct ct_span text, void *user)
+{
+	(void)text;
+	id_add(user, id);
+}
+
+static void id_take(struct slip_run *run, const struct ct_peer *peer, struct ct_span id,
+		    struct ct_span text, bool is_enabled)
+{
+	(void)peer;
+	(void)text;
+	(void)is_enabled;
+	id_add(run, id);
+}
+
+static void ids_take(const struct ct_peer *peer, size_t request, const struct ct_message *frame,
+		     void *user)
+{
+	(void)request;
+	if (frame != NULL)
+		answer_read(user, frame, id_take, peer);
+}
+
+static void ids_find(struct slip_run *run, const struct target *target)
+{
+	const struct ct_command list = { .verb = CT_VERB_TRIGGER_LIST };
+	const char *id = run->command->slip_id;
+	struct ask ask;
+
+	if (strpbrk(id, "*?") == NULL) {
+		id_add(run, (struct ct_span){ id, strlen(id) });
+		return;
+	}
+	if (ct_target_is_all(target))
+		ct_trigger_kept(kept_take, run);
+	ct_ask_init(&ask, target, &run->dialogue->wto);
+	ct_command_encode(&ask.request, &list);
+	if (ct_peers_find(&target->filter, &ask.peers) == CTRACE_OK && ask.peers.count != 0)
+		(void)ct_ask_run(&ask, ids_take, run);
+	ct_ask_fini(&ask);
+}
+
+static bool trap_keep(struct slip_run *run, bool *out_was_there)
+{
+	const char *text = run->command->slip_text;
+
+	if (ct_trigger_keep(run->id, (struct ct_span){ text, strlen(text) }, out_was_there))
 		return true;
-	ct_wto(&run->dialogue->wto, CTR034I, run->command->slip_id,
-	       "the run directory: ", strerror(errno), NULL);
+	ct_wto(&run->dialogue->wto, CTR034I, run->id, "the run directory: ", strerror(errno), NULL);
 	return false;
 }
 
-static void trap_change(struct slip_run *run, bool is_set)
+static void change_report(struct slip_run *run)
+{
+	const char *text = run->command->slip_text;
+
+	if (run->command->kind == CT_OPERATOR_SLIP_DEL)
+		ct_wto(&run->dialogue->wto, CTR033I, run->id, NULL);
+	else
+		ct_wto(&run->dialogue->wto, IEE727I, run->id,
+		       run->command->kind == CT_OPERATOR_SLIP_SET ? "SET"
+		       : strcmp(text, "enable") == 0              ? "ENABLED"
+								  : "DISABLED",
+		       NULL);
+}
+
+static void trap_change(struct slip_run *run, const struct target *target)
 {
 	const struct ct_operator_command *command = run->command;
-	struct target target = run->dialogue->target;
-	const char *text = is_set ? command->slip_text : "off";
-	struct ct_command change = { .verb = CT_VERB_TRIGGER,
-				     .component = { command->slip_id, strlen(command->slip_id) },
-				     .value = { text, strlen(text) } };
-	bool was_kept = false;
+	bool is_set = command->kind == CT_OPERATOR_SLIP_SET, was_kept = false;
+	const struct ct_command change = { .verb = CT_VERB_TRIGGER,
+					   .component = { run->id, strlen(run->id) },
+					   .value = { command->slip_text,
+						      strlen(command->slip_text) } };
 	struct ask ask;
 
-	if (command->job[0] != '\0')
-		target.filter.jobname = command->job;
-	if (ct_target_is_all(&target) && !trap_keep(run, is_set, &was_kept))
+	run->done = 0;
+	if (ct_target_is_all(target) && !trap_keep(run, &was_kept))
 		return;
-	ct_ask_init(&ask, &target, &run->dialogue->wto);
+	ct_ask_init(&ask, target, &run->dialogue->wto);
 	ct_command_encode(&ask.request, &change);
-	if (ct_peers_find(&target.filter, &ask.peers) == CTRACE_OK && ask.peers.count != 0)
+	if (ct_peers_find(&target->filter, &ask.peers) == CTRACE_OK && ask.peers.count != 0)
 		(void)ct_ask_run(&ask, answer_take, run);
 	ct_ask_fini(&ask);
-	if (is_set && (run->done != 0 || ct_target_is_all(&target)))
-		ct_wto(&run->dialogue->wto, IEE727I, command->slip_id, NULL);
-	else if (!is_set && (run->done != 0 || was_kept))
-		ct_wto(&run->dialogue->wto, CTR033I, command->slip_id, NULL);
+	if (run->done != 0 || was_kept || (is_set && ct_target_is_all(target)))
+		change_report(run);
 	else
-		ct_wto(&run->dialogue->wto, CTR034I, command->slip_id, "",
+		ct_wto(&run->dialogue->wto, CTR034I, run->id, "",
 		       is_set ? "no running process matches" : "there is no such trap", NULL);
+}
+
+static void traps_change(struct slip_run *run)
+{
+	struct target target = run->dialogue->target;
+
+	if (run->command->job[0] != '\0')
+		target.filter.jobname = run->command->job;
+	ids_find(run, &target);
+	for (size_t i = 0; i < run->id_count; i++) {
+		run->id = run->ids[i];
+		trap_change(run, &target);
+	}
+	if (run->id_count == 0)
+		ct_wto(&run->dialogue->wto, CTR034I, run->command->slip_id, "",
+		       "there is no such trap", NULL);
+	free(run->ids);
 }
 
 /* ---- DISPLAY ---- */
@@ -111,14 +237,14 @@ static void line_print(const struct slip_run *run, const char *text)
 
 /* A trap of a process: its id, its state, and what it does. */
 static void trap_print(struct slip_run *run, const struct ct_peer *peer, struct ct_span name,
-		       struct ct_span value)
+		       struct ct_span value, bool is_enabled)
 {
 	struct ct_buf line;
 
 	ct_buf_init(&line);
 	ct_buf_add_text(&line, "ID=");
 	ct_escape_add(&line, name.at, name.size);
-	ct_buf_add_text(&line, ",ENABLED  ");
+	ct_buf_add_text(&line, is_enabled ? ",ENABLED  " : ",DISABLED  ");
 	ct_ask_add_process(&line, peer);
 	line_print(run, ct_buf_text(&line));
 	ct_buf_clear(&line);
@@ -132,22 +258,9 @@ static void trap_print(struct slip_run *run, const struct ct_peer *peer, struct 
 static void display_take(const struct ct_peer *peer, size_t request, const struct ct_message *frame,
 			 void *user)
 {
-	struct slip_run *run = user;
-	const char *wanted = run->command->slip_id;
-	struct ct_span fields, value, name = { "", 0 };
-	enum ct_field field;
-
 	(void)request;
-	if (frame == NULL)
-		return;
-	fields = frame->fields;
-	while (ct_message_next(&fields, &field, &value)) {
-		if (field == CT_FIELD_COMPONENT)
-			name = value;
-		else if (field == CT_FIELD_NEW &&
-			 (wanted[0] == '\0' || ct_name_is(name.at, name.size, wanted)))
-			trap_print(run, peer, name, value);
-	}
+	if (frame != NULL)
+		answer_read(user, frame, trap_print, peer);
 }
 
 static void traps_display(struct slip_run *run)
@@ -177,6 +290,6 @@ void ct_slip_run(struct dialogue *dialogue, const struct ct_operator_command *co
 	if (command->kind == CT_OPERATOR_DISPLAY_SLIP)
 		traps_display(&run);
 	else
-		trap_change(&run, command->kind == CT_OPERATOR_SLIP_SET);
+		traps_change(&run);
 	fflush(stdout);
 }

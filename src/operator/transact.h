@@ -46,5 +46,8 @@ void ct_transactions_run(struct transactions *all);
 /* ---- transact_member.c: all of TRACE CT,...,PARM=member, with its writers */
 void ct_member_run(const struct ct_operator_command *command, const struct target *target,
 		   struct wto *wto);
+/* Reports why a member cannot be read: a reason of ct_parmlib_read(), and its path. */
+void ct_member_report_unreadable(struct wto *wto, const char *member, const char *path,
+				 uint32_t reason);
 
 #endif

@@ -15,7 +15,6 @@
 #include "operator/writer_control.h"
 
 struct reading {
-	const char *member;
 	const char *path;
 	struct wto *wto;
 };
@@ -33,7 +32,8 @@ static void report_diagnostic(const struct ct_diagnostic *diagnostic, void *user
 	       NULL);
 }
 
-static void report_unreadable(const struct reading *reading, uint32_t reason)
+void ct_member_report_unreadable(struct wto *wto, const char *member, const char *path,
+				 uint32_t reason)
 {
 	const struct ct_reason_row *row = ct_reason_find(CTRACE_RC_REFUSED, reason, 0);
 	const char *directories = ct_os_environment("CTRACE_PARMLIB");
@@ -41,12 +41,11 @@ static void report_unreadable(const struct reading *reading, uint32_t reason)
 	char number[16];
 
 	(void)snprintf(number, sizeof number, "0C %02X", reason);
-	if (reading->path[0] != '\0')
-		(void)snprintf(where, sizeof where, ": %s", reading->path);
+	if (path[0] != '\0')
+		(void)snprintf(where, sizeof where, ": %s", path);
 	else if (directories != NULL && reason != CTRACE_RSN_MEMBER_NAME)
 		(void)snprintf(where, sizeof where, ": CTRACE_PARMLIB=%.4000s", directories);
-	ct_wto(reading->wto, CTR015I, reading->member, row != NULL ? row->meaning : "", number,
-	       where, NULL);
+	ct_wto(wto, CTR015I, member, row != NULL ? row->meaning : "", number, where, NULL);
 }
 
 /* ---- the statements ---- */
@@ -141,7 +140,7 @@ void ct_member_run(const struct ct_operator_command *command, const struct targe
 		   struct wto *wto)
 {
 	char path[4096];
-	struct reading reading = { .member = command->member, .path = path, .wto = wto };
+	struct reading reading = { .path = path, .wto = wto };
 	struct ct_parmlib parmlib = { 0 };
 	struct ct_buf text;
 	uint32_t reason;
@@ -149,7 +148,7 @@ void ct_member_run(const struct ct_operator_command *command, const struct targe
 	ct_buf_init(&text);
 	reason = ct_parmlib_read(command->member, &text, path);
 	if (reason != 0) {
-		report_unreadable(&reading, reason);
+		ct_member_report_unreadable(wto, command->member, path, reason);
 	} else {
 		reason = ct_parmlib_parse(text.data, text.size, &parmlib, report_diagnostic,
 					  &reading);

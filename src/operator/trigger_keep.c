@@ -5,6 +5,7 @@
  */
 #include "operator/trigger_keep.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,12 +13,27 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "lib/control/trigger.h"
 #include "lib/start/start.h"
 
 #define KEY "ctrace.trigger."
 
-/* The other lines of the file, and whether one was this trigger's. */
-static bool kept_copy(const char *name, const struct ct_buf *old, struct ct_buf *out)
+#define DISABLED "disabled "
+
+static void line_add(struct ct_buf *out, const char *name, struct ct_span text,
+		     const struct ct_trigger *trigger, bool is_disabled)
+{
+	ct_buf_add_text(out, KEY);
+	ct_buf_add_text(out, name);
+	ct_buf_add_text(out, is_disabled ? " = " DISABLED : " = ");
+	ct_buf_add(out, text.at + trigger->begin, text.size - trigger->begin);
+	ct_buf_add_char(out, '\n');
+}
+
+/* Copies the lines of the file, except this trigger's: it is changed, or left out.  Returns whether
+ * there was one. */
+static bool kept_copy(const char *name, const struct ct_buf *old, enum ct_trigger_change change,
+		      struct ct_buf *out)
 {
 	const char *at = old->data, *end = at + old->size;
 	bool was_there = false;
@@ -26,6 +42,7 @@ static bool kept_copy(const char *name, const struct ct_buf *old, struct ct_buf 
 		const char *line = at;
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		struct ct_command command;
+		struct ct_trigger trigger;
 		bool is_it;
 
 		stop = stop != NULL ? stop : end;
@@ -35,6 +52,11 @@ static bool kept_copy(const char *name, const struct ct_buf *old, struct ct_buf 
 			command.verb == CT_VERB_TRIGGER &&
 			ct_name_is(command.component.at, command.component.size, name);
 		was_there |= is_it;
+		if (is_it && (change == CT_TRIGGER_ENABLE || change == CT_TRIGGER_DISABLE) &&
+		    ct_trigger_parse(command.value.at, command.value.size, &trigger, NULL) ==
+			    CTRACE_OK &&
+		    trigger.change == CT_TRIGGER_SET)
+			line_add(out, name, command.value, &trigger, change == CT_TRIGGER_DISABLE);
 		if (is_it || stop == line)
 			continue;
 		ct_buf_add(out, line, (size_t)(stop - line));
@@ -57,28 +79,33 @@ static bool kept_write(int directory, const struct ct_buf *text)
 	return is_good && renameat(directory, fresh, directory, CT_SETUP_KEPT) == 0;
 }
 
+static void kept_read(const char *path, struct ct_buf *out)
+{
+	if (ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, CT_SETUP_KEPT_LIMIT, out) !=
+	    CTRACE_OK)
+		ct_buf_clear(out);
+}
+
 /* Under a lock of the directory: of two commands at a time none loses the other's line. */
 static bool kept_change(const char *name, struct ct_span text_new, int directory, const char *path,
 			bool *out_was_there)
 {
+	struct ct_trigger trigger;
 	struct ct_buf old, text;
 	bool is_good;
 
+	if (ct_trigger_parse(text_new.at, text_new.size, &trigger, NULL) != CTRACE_OK) {
+		errno = EINVAL;
+		return false;
+	}
 	ct_buf_init(&old);
 	ct_buf_init(&text);
-	if (ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, CT_SETUP_KEPT_LIMIT, &old) !=
-	    CTRACE_OK)
-		ct_buf_clear(&old);
-	*out_was_there = kept_copy(name, &old, &text);
-	if (text_new.at != NULL) {
-		ct_buf_add_text(&text, KEY);
-		ct_buf_add_text(&text, name);
-		ct_buf_add_text(&text, " = ");
-		ct_buf_add(&text, text_new.at, text_new.size);
-		ct_buf_add_char(&text, '\n');
-	}
-	is_good = !text.failed &&
-		  ((text_new.at == NULL && !*out_was_there) || kept_write(directory, &text));
+	kept_read(path, &old);
+	*out_was_there = kept_copy(name, &old, trigger.change, &text);
+	if (trigger.change == CT_TRIGGER_SET)
+		line_add(&text, name, text_new, &trigger, trigger.is_disabled);
+	is_good = !text.failed && ((trigger.change != CT_TRIGGER_SET && !*out_was_there) ||
+				   kept_write(directory, &text));
 	ct_buf_fini(&old);
 	ct_buf_fini(&text);
 	return is_good;
@@ -100,4 +127,33 @@ bool ct_trigger_keep(const char *name, struct ct_span text, bool *out_was_there)
 		is_good = kept_change(name, text, directory, path, out_was_there);
 	ct_os_close(&directory);
 	return is_good;
+}
+
+struct kept_reader {
+	void (*take)(struct ct_span name, struct ct_span text, void *user);
+	void *user;
+};
+
+static void command_take(const struct ct_command *command, unsigned line, void *user)
+{
+	const struct kept_reader *reader = user;
+
+	(void)line;
+	if (command->verb == CT_VERB_TRIGGER)
+		reader->take(command->component, command->value, reader->user);
+}
+
+void ct_trigger_kept(void (*take)(struct ct_span name, struct ct_span text, void *user), void *user)
+{
+	struct kept_reader kept = { .take = take, .user = user };
+	const struct ct_config_reader reader = { .command = command_take, .user = &kept };
+	char path[PATH_MAX];
+	struct ct_buf text;
+
+	if (ct_directory_is_operated(path) || ct_directory_of_user(path) != CTRACE_OK)
+		return;
+	ct_buf_init(&text);
+	kept_read(path, &text);
+	ct_config_read(text.data, text.size, NULL, &reader, NULL);
+	ct_buf_fini(&text);
 }

@@ -8,8 +8,12 @@
 
 #include "base/base.h"
 
-/* Keeps the text of a trigger; text.at NULL: keeps it no longer.  *out_was_there: it was kept
- * before.  Returns false when the file cannot be written: errno. */
+/* Keeps the text of a trigger, or changes what is kept: "off", "enable", "disable".
+ * *out_was_there: it was kept before; if it was not, there is nothing to change.  Returns false
+ * when the file cannot be written: errno. */
 bool ct_trigger_keep(const char *name, struct ct_span text, bool *out_was_there) CT_MUST_USE;
+/* Calls `take` for each trigger that is kept.  The text is valid during the call. */
+void ct_trigger_kept(void (*take)(struct ct_span name, struct ct_span text, void *user),
+		     void *user);
 
 #endif

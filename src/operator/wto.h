@@ -62,6 +62,7 @@ enum wto_id {
 	CTR034I,
 	CTR035I,
 	CTR036I,
+	CTR038I,
 	/* Messages that are only explained: the first line of DISPLAY TRACE, and those of
 	 * writers. */
 	CTR101W,

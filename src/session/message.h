@@ -51,7 +51,8 @@ enum ct_field {
 	CT_FIELD_OLD = 11,
 	CT_FIELD_NEW = 12,
 	/* CT_VERB_TRACE_CT: struct ct_trace_command; an absent clause was not given */
-	CT_FIELD_STATE = 20, /* number, CTRACE_CT_* */
+	/* number, CTRACE_CT_*; answer to CT_VERB_TRIGGER_LIST: 1 the trigger may act, 0 not */
+	CT_FIELD_STATE = 20,
 	CT_FIELD_SUB = 21,
 	CT_FIELD_BUFSIZE = 23,
 	CT_FIELD_ASID = 24,    /* its members as they are in memory */

@@ -1,8 +1,8 @@
 /*
- * cmd_trigger.c - ctrace trigger add|list|remove: triggers in running processes, and in those that
- * come.
+ * cmd_trigger.c - ctrace trigger add|list|enable|disable|remove: triggers in running processes, and
+ * in those that come.
  *
- * add and remove send the key ctrace.trigger.NAME to each process.  When no process is named, they
+ * All but list send the key ctrace.trigger.NAME to each process.  When no process is named, they
  * also keep it in the run directory, where processes read it when they attach.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -11,15 +11,33 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 #include "lib/control/trigger.h"
-#include "lib/start/start.h"
 #include "operator/change.h"
 #include "operator/trigger_keep.h"
 
-enum trigger_verb { VERB_NONE, VERB_ADD, VERB_LIST, VERB_REMOVE };
+enum trigger_verb {
+	VERB_NONE,
+	VERB_ADD,
+	VERB_LIST,
+	VERB_REMOVE,
+	VERB_ENABLE,
+	VERB_DISABLE,
+	VERB_COUNT
+};
+/* What each sends as the text of the trigger, and reports. */
+static const struct {
+	const char *word, *text, *done, *done_for_later;
+} verbs[VERB_COUNT] = {
+	[VERB_ADD] = { "add", NULL, "the trigger is set", "the trigger is kept" },
+	[VERB_LIST] = { "list", NULL, NULL, NULL },
+	[VERB_REMOVE] = { "remove", "off", "the trigger is removed",
+			  "the trigger is no longer kept" },
+	[VERB_ENABLE] = { "enable", "enable", "the trigger is enabled", "the trigger is enabled" },
+	[VERB_DISABLE] = { "disable", "disable", "the trigger is disabled",
+			   "the trigger is disabled" },
+};
 
 struct trigger_arguments {
 	struct change *change;
@@ -27,7 +45,7 @@ struct trigger_arguments {
 	const char *name;
 	const char *when, *count, *rate, *every, *limit, *act;
 	bool is_once;
-	struct ct_buf text; /* "when ... do ..." or "off" */
+	struct ct_buf text; /* "when ... do ...", or a change */
 };
 
 enum {
@@ -40,22 +58,26 @@ enum {
 	OPTION_DO
 };
 
+#define VERBS "add, list, enable, disable or remove"
+
 static void verb_take(struct trigger_arguments *arguments, const char *word,
 		      struct argp_state *state)
 {
-	static const char *const words[] = { "add", "list", "remove" };
+	const char *words[VERB_COUNT - 1];
 	const char *meant;
 
-	for (size_t i = 0; i < CT_COUNT(words); i++)
+	for (size_t i = 0; i < CT_COUNT(words); i++) {
+		words[i] = verbs[i + 1].word;
 		if (strcmp(word, words[i]) == 0)
 			arguments->verb = (enum trigger_verb)(i + 1);
+	}
 	if (arguments->verb != VERB_NONE)
 		return;
 	meant = ct_suggest((struct ct_span){ word, strlen(word) }, words, CT_COUNT(words));
 	if (meant != NULL)
 		argp_error(state, "unknown word \"%s\"; did you mean %s?", word, meant);
 	else
-		argp_error(state, "unknown word \"%s\"; expected add, list or remove", word);
+		argp_error(state, "unknown word \"%s\"; expected " VERBS, word);
 }
 
 static void name_take(struct trigger_arguments *arguments, const char *word,
@@ -77,7 +99,7 @@ static void arguments_check(const struct trigger_arguments *arguments, struct ar
 			   arguments->is_once;
 
 	if (arguments->verb == VERB_NONE)
-		argp_error(state, "what about triggers? expected add, list or remove");
+		argp_error(state, "what about triggers? expected " VERBS);
 	else if (arguments->verb != VERB_LIST && arguments->name == NULL)
 		argp_error(state, "which trigger? expected its name");
 	else if (arguments->verb == VERB_ADD && (arguments->when == NULL || arguments->act == NULL))
@@ -154,9 +176,9 @@ static bool text_make(struct trigger_arguments *arguments)
 	struct ct_trigger trigger;
 	struct ct_buf *text = &arguments->text;
 
-	if (arguments->verb == VERB_REMOVE) {
-		ct_buf_add_text(text, "off");
-		return true;
+	if (verbs[arguments->verb].text != NULL) {
+		ct_buf_add_text(text, verbs[arguments->verb].text);
+		return !text->failed;
 	}
 	clause_add(text, "when", arguments->when);
 	clause_add(text, "count", arguments->count);
@@ -178,37 +200,23 @@ static bool text_make(struct trigger_arguments *arguments)
 
 /* ---- the run directory ---- */
 
-/* Prints the triggers that are kept. */
-static void kept_list(void)
+static void kept_print(struct ct_span name, struct ct_span text, void *unused)
 {
-	struct ct_buf text;
-	char path[PATH_MAX];
-
-	ct_buf_init(&text);
-	if (!ct_directory_is_operated(path) && ct_directory_of_user(path) == CTRACE_OK &&
-	    ct_os_read_trusted(path, CT_SETUP_KEPT, CT_OS_OWN, CT_SETUP_KEPT_LIMIT, &text) ==
-		    CTRACE_OK)
-		for (const char *at = text.data, *end = at + text.size; at < end;) {
-			const char *stop = memchr(at, '\n', (size_t)(end - at));
-
-			stop = stop != NULL ? stop : end;
-			fputs("kept  ", stdout);
-			ct_tool_print(stdout, at, (size_t)(stop - at));
-			putchar('\n');
-			at = stop + 1;
-		}
-	ct_buf_fini(&text);
+	(void)unused;
+	fputs("kept  ctrace.trigger.", stdout);
+	ct_tool_print(stdout, name.at, name.size);
+	fputs(" = ", stdout);
+	ct_tool_print(stdout, text.at, text.size);
+	putchar('\n');
 }
 
 /* ---- running processes ---- */
 
 static bool trigger_keep(const struct trigger_arguments *arguments, bool *out_was_there)
 {
-	const struct ct_span none = { NULL, 0 };
 	const struct ct_span text = { arguments->text.data, arguments->text.size };
 
-	if (ct_trigger_keep(arguments->name, arguments->verb == VERB_ADD ? text : none,
-			    out_was_there))
+	if (ct_trigger_keep(arguments->name, text, out_was_there))
 		return true;
 	fprintf(stderr, "%s: cannot keep the trigger in the run directory: %s\n",
 		arguments->change->target.verb, strerror(errno));
@@ -238,18 +246,15 @@ static int trigger_ask(struct trigger_arguments *arguments)
 			return CMD_NOTHING;
 		command.component = (struct ct_span){ arguments->name, strlen(arguments->name) };
 		command.value = (struct ct_span){ arguments->text.data, arguments->text.size };
-		change->done = arguments->verb == VERB_ADD ? "the trigger is set"
-							   : "the trigger is removed";
+		change->done = verbs[arguments->verb].done;
 	} else if (is_for_all && !change->target.is_json) {
-		kept_list();
+		ct_trigger_kept(kept_print, NULL);
 	}
 	change->is_question = arguments->verb == VERB_LIST;
 	ct_command_encode(&change->ask.request, &command);
 	if (is_for_all && (arguments->verb == VERB_ADD || was_kept) && nobody_runs(change)) {
 		fprintf(stderr, "%s: no traced process is running; %s for those that come\n",
-			change->target.verb,
-			arguments->verb == VERB_ADD ? "the trigger is kept"
-						    : "the trigger is no longer kept");
+			change->target.verb, verbs[arguments->verb].done_for_later);
 		return CMD_DONE;
 	}
 	return ct_change_run(change);
@@ -275,7 +280,7 @@ int cmd_trigger(int argc, char **argv)
 	static const struct argp argp = {
 		.options = rows,
 		.parser = parse_argument,
-		.args_doc = "add NAME\nlist\nremove NAME",
+		.args_doc = "add NAME\nlist\nenable NAME\ndisable NAME\nremove NAME",
 		.doc = "Let processes act by themselves when an event matches."
 		       "\vWithout --pid, --job or --asid a trigger is also kept in the run directory, for processes that come.",
 		.children = children,

@@ -303,13 +303,15 @@ def slip():
     room.until('TRP1', lambda matched, acted, _: acted == 1)
     tap.same('the trap has made a dump', len(room.dumps()), 1)
     shown = room.tool('op', 'D SLIP=TRP1').stdout
-    tap.check('D SLIP', re.match(r'IEE735I \d\d\.\d\d\.\d\d SLIP DISPLAY\nID=TRP1,ENABLED  process \d+ .*\n.*limit 1 do dump,stop', shown),
+    tap.check('D SLIP', re.match(r'IEE735I \d\d\.\d\d\.\d\d SLIP DISPLAY\nID=TRP1,DISABLED  process \d+ .*\n.*limit 1 do dump,stop .*no more until', shown),
               shown)
     for text, refusal in (('SLIP SET,ID=X,COMP=APP,ACTION=WAIT,END', 'stop the whole system'), ('SLIP SET,ID=X,LPAMOD=(A,1),END', 'LPAMOD'),
                           ('SLIP SET,ID=X,COMP=APP', 'END is missing'), ('SLIP SET,COMP=APP,END', 'ID is missing'),
                           ('SLIP SET,ID=TOOLONG,COMP=APP,END', 'TOOLONG'), ('SLIP SET,ID=X,END', 'cannot be set'),
-                          ('SLIP MOD,ID=TRP1,DISABLE', 'MOD'), ("SLIP SET,ID=X,COMP=APP,DATA=(1,XX,1),END", 'LIKE'),
-                          ('SLIP SET,ID=X,COMP=APP,ENTRYID=4x,END', '4x'), ('SLIP', 'SET or DEL')):
+                          ('SLIP MOD,ID=TRP1', 'state is missing'), ('SLIP MOD,EN', 'ID is missing'),
+                          ('SLIP MOD,EN,ID=TRP1,MATCHLIM=2', 'MATCHLIM'), ('SLIP MOD,EN,IDGROUP=G', 'IDGROUP'),
+                          ('SLIP DEL,ID=TRP1,ENABLE', 'ENABLE'), ("SLIP SET,ID=X,COMP=APP,DATA=(1,XX,1),END", 'LIKE'),
+                          ('SLIP SET,ID=X,COMP=APP,ENTRYID=4x,END', '4x'), ('SLIP', 'SET, MOD or DEL')):
         done = room.tool('op', text)
         tap.check(f'refused: {text}', done.returncode != 0 and refusal in done.stderr, done)
     tap.same('SLIP DEL', room.tool('op', 'SLIP DEL,ID=TRP1').stdout, 'CTR033I SLIP trap TRP1 is deleted\n')
@@ -318,6 +320,87 @@ def slip():
     room.close()
 
 
-for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip):
+def slip_mod():
+    """A trap that is disabled matches nothing; enabled, it has its limit anew; a pattern reaches several; processes that come follow."""
+    room = Room()
+    program = room.start('trace', 'app', DEBUG, '3', *('text', 'app', INFO, 'x', 'pause') * 4, 'trace', 'app', DEBUG, '1', 'pause')
+    while 'app' not in room.tool('list').stdout:
+        pass
+    room.tool('op', 'SLIP SET,ID=JW01,COMP=app,ENTRYID=4,ACTION=TRACE,MATCHLIM=1,DISABLE,END')
+    room.tool('op', 'SLIP SET,ID=JW02,COMP=app,ENTRYID=1,ACTION=TRACE,DISABLE,END')
+    # This one acts on the same entries: when it has, a disabled one has passed over them.
+    room.tool('trigger', 'add', 'ALL', '--when', 'event == 4', '--every', '1ms', '--do', 'wto')
+    room.go_on(program)
+    room.until('ALL', lambda matched, acted, _: acted == 1)
+    tap.same('a disabled trap matches nothing', room.state('JW01')[:2], (0, 0))
+    tap.check('D SLIP: DISABLED', 'ID=JW01,DISABLED ' in room.tool('op', 'D SLIP=JW01').stdout)
+    tap.same('SLIP MOD with a pattern', room.tool('op', 'SLIP MOD,EN,ID=JW0*').stdout,
+             'IEE727I SLIP TRAP ID=JW01 ENABLED\nIEE727I SLIP TRAP ID=JW02 ENABLED\n')
+    room.go_on(program)
+    tap.same('an enabled one acts', room.until('JW01', lambda matched, acted, _: acted == 1)[:2], (1, 1))
+    shown = room.tool('op', 'D SLIP=JW*').stdout
+    tap.check('D SLIP: at its limit it is disabled, the other is not', 'ID=JW01,DISABLED ' in shown and 'ID=JW02,ENABLED ' in shown, shown)
+    room.tool('op', 'SLIP MOD,ENABLE,ID=JW01')
+    room.go_on(program)
+    tap.same('enabled again it acts again', room.until('JW01', lambda matched, acted, _: acted == 2)[:2], (2, 2))
+    tap.same('SLIP MOD,D', room.tool('op', 'SLIP MOD,D,ID=JW02,END').stdout, 'IEE727I SLIP TRAP ID=JW02 DISABLED\n')
+    other = room.start('trace', 'app', DEBUG, '5', 'text', 'app', INFO, 'x', 'pause')
+    end = time.monotonic() + PATIENCE
+    while f'{other.pid} ' not in room.tool('trigger', 'list').stdout or ' JW01 ' not in room.tool('trigger', 'list', f'--pid={other.pid}').stdout:
+        assert time.monotonic() < end
+    shown = room.tool('op', f'--pid={other.pid}', 'D SLIP=JW02').stdout
+    tap.check('a process that comes has it disabled', 'ID=JW02,DISABLED ' in shown and '(matched 0, acted 0)' in shown, shown)
+    tap.same('ctrace trigger enable', room.tool('trigger', 'enable', 'jw02').returncode, 0)
+    with open(room.at('run', 'triggers'), encoding='utf-8') as file:
+        tap.check('what is kept is enabled', 'disabled' not in file.read())
+    tap.same('ctrace trigger disable of what is not there', room.tool('trigger', 'disable', 'NONE').returncode, 1)
+    done = room.tool('op', 'SLIP MOD,EN,ID=Z*')
+    tap.check('a pattern that fits nothing', done.returncode == 1 and 'CTR034I SLIP trap Z*: there is no such trap' in done.stdout, done)
+    tap.same('SLIP DEL with a pattern', room.tool('op', 'SLIP DEL,ID=JW*').stdout.count('CTR033I'), 2)
+    room.finish(other)
+    room.finish(program)
+    room.close()
+
+
+def slip_member():
+    room = Room()
+    os.mkdir(room.at('parmlib'))
+    room.environment['CTRACE_PARMLIB'] = room.at('parmlib')
+
+    def member(name, *lines):
+        with open(room.at('parmlib', name), 'w', encoding='utf-8') as file:
+            file.write(''.join(line + '\n' for line in lines))
+
+    member('IEASLP01', '* the night shift', 'SLIP SET,ID=A1,COMP=app, this is a comment', '     ENTRYID=4,'.ljust(72) + '00000020',
+           "     DATA=(1,EQ,'bo om'),ACTION=STOP", '', '  END and this', 'SLIP SET,ID=A2,COMP=app,ENTRYID=9,DISABLE,END', 'SLIP MOD,EN,ID=A2')
+    member('IEASLP02', 'SLIP SET,ID=B1,COMP=app,END', 'SLIP SET,ID=B2,COMP=app,', '  LPAMOD=(A,1),END', 'TRACE CT,ON,COMP=app')
+    member('IEASLP03', '* nothing')
+    member('IEASLP04', 'SLIP SET,ID=D1,COMP=app'.ljust(81, 'x'))
+    member('IEASLP05', 'SLIP SET,ID=E1,COMP=app')
+    program = room.start('trace', 'app', DEBUG, '3', 'pause', 'text', 'app', INFO, 'bo om', 'pause')
+    while 'app' not in room.tool('list').stdout:
+        pass
+    tap.same('SET SLIP', room.tool('op', 'SET SLIP=01').stdout,
+             'IEE727I SLIP TRAP ID=A1 SET\nIEE727I SLIP TRAP ID=A2 SET\nIEE727I SLIP TRAP ID=A2 ENABLED\n')
+    shown = room.tool('op', 'D SLIP').stdout
+    tap.check('lines are joined, comments and columns 72 to 80 are not read', "when component == 'APP' && event == 4 && data1 == 'bo om' do stop"
+              in shown and "when component == 'APP' && event == 9 limit 1 do dump" in shown, shown)
+    room.go_on(program)
+    tap.same('the trap acts', room.until('A1', lambda matched, acted, _: acted == 1)[:2], (1, 1))
+    for suffix, where, refusal in (('02', ':3:3:', 'LPAMOD'), ('02', ':4:1:', 'not a SLIP command'), ('03', ':1:1:', 'no command'),
+                                   ('04', ':1:81:', 'too long'), ('05', ':1:', 'END is missing')):
+        done = room.tool('op', f'T SLIP={suffix}')
+        tap.check(f'an error in the member {suffix}: {refusal}', done.returncode == 1 and re.search(
+            rf'(?m)^CTR038I .*/IEASLP{suffix}{where}.*{refusal}.*; expected ', done.stdout), done)
+    tap.check('and nothing of it is done', ' B1 ' not in room.tool('trigger', 'list').stdout)
+    done = room.tool('op', 'SET SLIP=99')
+    tap.check('no such member', done.returncode == 1 and 'CTR015I Member IEASLP99 ' in done.stdout, done)
+    for text in ('SET SLIP', 'SET SLIP=1', 'SET SLIP=(01)x', 'SET SMF=00', 'TRACE SLIP=01', 'SET'):
+        tap.same(f'refused: {text}', room.tool('op', text).returncode, 2)
+    room.finish(program)
+    room.close()
+
+
+for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
     part()
 sys.exit(tap.end())

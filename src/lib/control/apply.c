@@ -496,7 +496,7 @@ static const struct ct_verb_row rows[] = {
 	  "how much may wait in the spool for ctrace forward; 1G by default",
 	  apply_expanded },
 	{ CT_VERB_TRIGGER, "ctrace.trigger", CT_SUBJECT_NAME, CT_VALUE_FULL_TRIGGER, ".NAME",
-	  "when FILTER [HOW OFTEN] do ACTION[, ACTION]... | off",
+	  "[disabled] when FILTER [HOW OFTEN] do ACTION[, ACTION]... | off",
 	  "what to do when an event matches: dump, stop, wto, level:LEVEL:TIME, start:COMPONENT or run:PROGRAM",
 	  apply_trigger },
 	{ CT_VERB_RUN_PROGRAMS, "ctrace.run.programs", CT_SUBJECT_NONE, CT_VALUE_SWITCH, "",

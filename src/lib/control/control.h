@@ -146,5 +146,8 @@ void ct_sub_print(const struct ct_sub_path *path, struct ct_buf *out);
 #define CT_PARMLIB_LIMIT 65536u /* bytes of a member, comments included */
 uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text,
 			 char out_path[4096]) CT_MUST_USE;
+/* The same for a member whose name need not begin with CT, such as IEASLP01. */
+uint32_t ct_parmlib_read_any(const char *member, struct ct_buf *out_text,
+			     char out_path[4096]) CT_MUST_USE;
 
 #endif

@@ -89,14 +89,14 @@ static uint32_t member_read(const char *member, const char *directories, struct 
 	return has_directory ? CTRACE_RSN_MEMBER_NOT_FOUND : CTRACE_RSN_MEMBER_ALLOCATION;
 }
 
-uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_path[PATH_SIZE])
+uint32_t ct_parmlib_read_any(const char *member, struct ct_buf *out_text, char out_path[PATH_SIZE])
 {
 	const char *directories = ct_os_environment("CTRACE_PARMLIB");
 	struct ct_buf text;
 	uint32_t reason;
 
 	out_path[0] = '\0';
-	if (!ct_trace_name_is_valid(member, strlen(member)) || strncmp(member, "CT", 2) != 0)
+	if (!ct_trace_name_is_valid(member, strlen(member)))
 		return CTRACE_RSN_MEMBER_NAME;
 	if (directories == NULL)
 		return CTRACE_RSN_MEMBER_ALLOCATION;
@@ -106,4 +106,12 @@ uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_p
 		ct_buf_add(out_text, text.data, text.size);
 	ct_buf_fini(&text);
 	return reason == 0 && out_text->failed ? CTRACE_RSN_MEMBER_ALLOCATION : reason;
+}
+
+uint32_t ct_parmlib_read(const char *member, struct ct_buf *out_text, char out_path[PATH_SIZE])
+{
+	out_path[0] = '\0';
+	if (strncmp(member, "CT", 2) != 0)
+		return CTRACE_RSN_MEMBER_NAME;
+	return ct_parmlib_read_any(member, out_text, out_path);
 }

@@ -61,8 +61,18 @@ struct ct_trigger_action {
 	char text[CT_TRIGGER_WORD + 1];
 };
 
+/* What a text asks for.  All but the first are one word, and have nothing else. */
+enum ct_trigger_change {
+	CT_TRIGGER_SET,
+	CT_TRIGGER_OFF,    /* "off": there is no such trigger */
+	CT_TRIGGER_ENABLE, /* "enable", "disable": the trigger stays, and may act or may not */
+	CT_TRIGGER_DISABLE
+};
+
 struct ct_trigger {
-	bool is_off; /* "off": there is no such trigger */
+	enum ct_trigger_change change;
+	bool is_disabled; /* "disabled" precedes "when" */
+	uint32_t begin;   /* where "when" begins in the text */
 	uint32_t test_count;
 	struct ct_trigger_test test[CT_TRIGGER_TESTS]; /* all must hold */
 	uint64_t count;                                /* it acts at the n-th match; 0: at each */
@@ -73,7 +83,8 @@ struct ct_trigger {
 	struct ct_trigger_action action[CT_TRIGGER_ACTIONS];
 };
 
-/* ---- trigger_parse.c: "when FILTER [count N] [rate N/s] [once | every TIME] do ACTION[, ACTION]".
+/* ---- trigger_parse.c: "[disabled] when FILTER [count N] [rate N/s] [once | every TIME] do
+ * ACTION[, ACTION]", or a word of enum ct_trigger_change.
  * SYNTAX_ERROR: the diagnostic's column is one of the text. */
 enum ctrace_status ct_trigger_parse(const char *text, size_t size, struct ct_trigger *out,
 				    struct ct_diagnostic *out_diagnostic) CT_MUST_USE;
@@ -97,9 +108,9 @@ bool ct_trigger_fits_items(const struct ct_trigger *trigger, const struct ct_tri
 bool ct_trigger_has_items(const struct ct_trigger *trigger);
 
 /* ---- trigger_list.c */
-/* Sets, replaces or ("off") removes a trigger.  SYNTAX_ERROR: the text is no trigger.
- * NOT_ENOUGH_MEMORY: there are CT_TRIGGER_LIMIT already, or the text is too long.  NOT_FOUND: there
- * is none to remove. */
+/* Sets, replaces, changes or removes a trigger.  SYNTAX_ERROR: the text is no trigger.
+ * NOT_ENOUGH_MEMORY: there are CT_TRIGGER_LIMIT already.  NOT_FOUND: there is none to change or to
+ * remove. */
 enum ctrace_status ct_trigger_list_set(struct ct_trigger_list *list, struct ct_span name,
 				       struct ct_span text) CT_MUST_USE;
 

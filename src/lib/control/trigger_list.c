@@ -32,12 +32,16 @@ enum ctrace_status ct_trigger_list_set(struct ct_trigger_list *list, struct ct_s
 	if (!ct_trigger_name_is_good(name.at, name.size) ||
 	    ct_trigger_parse(text.at, text.size, &trigger, NULL) != CTRACE_OK)
 		return CTRACE_SYNTAX_ERROR;
-	if (trigger.is_off) {
+	if (trigger.change != CT_TRIGGER_SET) {
 		if (index == list->count)
 			return CTRACE_NOT_FOUND;
-		list_remove(list, index);
+		if (trigger.change == CT_TRIGGER_OFF)
+			list_remove(list, index);
+		else
+			list->entry[index].is_disabled = trigger.change == CT_TRIGGER_DISABLE;
 		return CTRACE_OK;
 	}
+	text = ct_span_of(text.at + trigger.begin, text.at + text.size);
 	if (index == CT_TRIGGER_LIMIT)
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (index == list->count)
@@ -46,5 +50,6 @@ enum ctrace_status ct_trigger_list_set(struct ct_trigger_list *list, struct ct_s
 	list->entry[index].name[name.size] = '\0';
 	memcpy(list->entry[index].text, text.at, text.size);
 	list->entry[index].text[text.size] = '\0';
+	list->entry[index].is_disabled = trigger.is_disabled;
 	return CTRACE_OK;
 }

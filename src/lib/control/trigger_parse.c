@@ -1,7 +1,8 @@
 /*
  * trigger_parse.c - the text of a trigger: the value of the key ctrace.trigger.NAME.
  *
- *     when FILTER [count N] [rate N/s] [once | limit N] [every TIME] do ACTION[, ACTION]...
+ *     [disabled] when FILTER [count N] [rate N/s] [once | limit N] [every TIME] do ACTION[,
+ * ACTION]... off | enable | disable
  *
  * FILTER is a part of the language of ctrace-filter(7): comparisons joined by && or and.
  *
@@ -552,14 +553,20 @@ static bool actions_take(struct reading *reading, struct ct_trigger *out)
 
 static bool trigger_take(struct reading *reading, struct ct_trigger *out)
 {
+	static const char *const changes[] = { "off", "enable", "disable" };
+	struct ct_span whole = ct_span_trim(ct_span_of(reading->at, reading->end));
+
+	for (size_t i = 0; i < CT_COUNT(changes); i++)
+		if (word_is(whole, changes[i])) {
+			out->change = (enum ct_trigger_change)(CT_TRIGGER_OFF + i);
+			return true;
+		}
+	out->is_disabled = word_accept(reading, "disabled");
 	skip_blanks(reading);
-	if (word_is(ct_span_trim(ct_span_of(reading->at, reading->end)), "off")) {
-		out->is_off = true;
-		return true;
-	}
+	out->begin = (uint32_t)(reading->at - reading->text);
 	if (!word_accept(reading, "when"))
 		return refuse(reading, word_found(reading), "no \"when\" in front of", NULL,
-			      "when FILTER do ACTION, or off");
+			      "when FILTER do ACTION, off, enable or disable");
 	if (!filter_take(reading, out))
 		return false;
 	while (!word_accept(reading, "do"))

@@ -41,7 +41,8 @@ enum ct_flight_trigger { CT_TRIGGER_NONE = 0xFF, CT_TRIGGER_SIGNAL = 0x10 }; /* 
 struct ct_trigger_list {
 	struct {
 		char name[CT_TRIGGER_NAME + 1];
-		char text[CT_TRIGGER_TEXT + 1];
+		char text[CT_TRIGGER_TEXT + 1]; /* from "when" on */
+		bool is_disabled;
 	} entry[CT_TRIGGER_LIMIT];
 	uint32_t count;
 };

@@ -315,6 +315,8 @@ static void operate_trigger(const struct ct_command *command, struct ct_buf *out
 		return;
 	}
 	status = ct_apply(ct_target_self(), command);
+	if (status == CTRACE_OK && trigger.change == CT_TRIGGER_ENABLE)
+		ct_trigger_begin_anew(command->component);
 	ct_answer_whole(
 		out, command->verb, status,
 		status == CTRACE_OK          ? NULL
@@ -327,21 +329,24 @@ static void operate_trigger(const struct ct_command *command, struct ct_buf *out
 static void add_trigger(struct ct_answer *answer, const struct ct_trigger_state *state,
 			uint64_t missed)
 {
-	struct ct_operate_row row = { .subject = { state->name, strlen(state->name) },
-				      .field = CT_FIELD_COMPONENT };
 	struct ct_buf counts;
 
 	ct_buf_init(&counts);
-	ct_buf_add_format(&counts, "%s (matched %llu", state->text,
-			  (unsigned long long)state->matches);
+	ct_buf_add_format(&counts, "%s%s (matched %llu", state->is_disabled ? "disabled " : "",
+			  state->text, (unsigned long long)state->matches);
 	if (missed != 0)
 		ct_buf_add_format(&counts, ", missed %llu", (unsigned long long)missed);
 	ct_buf_add_format(&counts, ", acted %llu", (unsigned long long)state->acts);
+	if (state->is_used_up)
+		ct_buf_add_text(&counts, ", no more until it is enabled");
 	if (state->acts != 0)
 		ct_buf_add_format(&counts, ", last: %s", state->report);
 	ct_buf_add_char(&counts, ')');
-	row.new = ct_buf_text(&counts);
-	ct_operate_add_row(answer, &row);
+	ct_answer_row(answer, sizeof *state + counts.size);
+	ct_answer_add(answer, CT_FIELD_COMPONENT, state->name, strlen(state->name));
+	ct_message_add_number(answer->out, CT_FIELD_STATE,
+			      !state->is_disabled && !state->is_used_up);
+	ct_answer_add(answer, CT_FIELD_NEW, ct_buf_text(&counts), counts.size);
 	ct_buf_fini(&counts);
 }
 

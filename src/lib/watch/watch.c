@@ -80,9 +80,14 @@ static bool row_counts(struct row *row, uint64_t now_ns)
 	return row->counted >= trigger->count;
 }
 
+static bool row_is_used_up(const struct row *row)
+{
+	return row->trigger.limit != 0 && row->begun >= row->trigger.limit;
+}
+
 static bool row_may_act(const struct row *row, uint64_t now_ns)
 {
-	if (row->is_due || (row->trigger.limit != 0 && row->begun >= row->trigger.limit))
+	if (row->is_due || row_is_used_up(row))
 		return false;
 	return !row->has_acted || now_ns - row->last_ns >= row->trigger.every_ns;
 }
@@ -130,7 +135,7 @@ static void event_match(const struct ct_event *decoded, uint64_t now_ns)
 	for (uint32_t i = 0; i < watch.count; i++) {
 		struct row *row = &watch.rows[i];
 
-		if (!ct_trigger_fits_head(&row->trigger, &event))
+		if (row->state.is_disabled || !ct_trigger_fits_head(&row->trigger, &event))
 			continue;
 		if (!has_items && ct_trigger_has_items(&row->trigger) &&
 		    decoded->item_count <= CT_COUNT(items)) {
@@ -399,6 +404,7 @@ static uint32_t rows_fill(struct row *rows, const struct ct_trigger_list *list)
 			if (ct_trigger_parse(text, strlen(text), &row->trigger, NULL) != CTRACE_OK)
 				continue;
 		}
+		row->state.is_disabled = list->entry[i].is_disabled;
 		count++;
 	}
 	return count;
@@ -441,6 +447,21 @@ void ct_trigger_update(void)
 	free(list);
 }
 
+static void row_begin_anew(struct row *row)
+{
+	row->counted = row->begun = 0;
+	row->has_acted = false;
+}
+
+void ct_trigger_begin_anew(struct ct_span name)
+{
+	ct_trigger_lock();
+	for (uint32_t i = 0; i < watch.count; i++)
+		if (ct_name_is(name.at, name.size, watch.rows[i].state.name))
+			row_begin_anew(&watch.rows[i]);
+	ct_trigger_unlock();
+}
+
 void ct_trigger_forked(void)
 {
 	(void)pthread_mutex_init(&watch.lock, NULL);
@@ -453,8 +474,8 @@ void ct_trigger_forked(void)
 		struct row *row = &watch.rows[i];
 
 		row->state.matches = row->state.acts = row->state.acted_ns = 0;
-		row->counted = row->begun = 0;
-		row->has_acted = row->is_due = false;
+		row->is_due = false;
+		row_begin_anew(row);
 	}
 	ct_trigger_forget_levels();
 }
@@ -465,8 +486,10 @@ bool ct_trigger_state_at(uint32_t index, struct ct_trigger_state *out, uint64_t 
 
 	ct_trigger_lock();
 	is_there = index < watch.count;
-	if (is_there)
+	if (is_there) {
 		*out = watch.rows[index].state;
+		out->is_used_up = row_is_used_up(&watch.rows[index]);
+	}
 	*out_missed = watch.missed;
 	ct_trigger_unlock();
 	return is_there;

@@ -23,6 +23,8 @@
 /* Takes the triggers of the settings; starts the thread when there is one.  A trigger whose text is
  * the same keeps its counts.  Under no lock; the process is attached, or about to be. */
 void ct_trigger_update(void);
+/* Lets a trigger that was enabled begin anew: its limit, its count and its time. */
+void ct_trigger_begin_anew(struct ct_span name);
 /* Looks at the rings once more, does what is to be done, and ends the thread.  Waits for at most
  * that long. */
 void ct_trigger_stop(uint64_t timeout_ns);
@@ -35,6 +37,8 @@ void ct_trigger_forked(void);
 struct ct_trigger_state {
 	char name[CT_TRIGGER_NAME + 1];
 	char text[CT_TRIGGER_TEXT + 1];
+	bool is_disabled;  /* it was set or changed so */
+	bool is_used_up;   /* it has acted as often as its limit: it does no more */
 	uint64_t matches;  /* events that matched */
 	uint64_t acts;     /* how often it acted */
 	uint64_t acted_ns; /* the last time, since 1970; 0: never */

@@ -94,6 +94,10 @@ static void member_names(void **state)
 	}
 	assert_int_equal(read_member("CT", "one"), CTRACE_RSN_MEMBER_NOT_FOUND);
 	assert_int_equal(read_member("CT@#$012", "one"), CTRACE_RSN_MEMBER_NOT_FOUND);
+	assert_int_equal(ct_parmlib_read_any("IEASLP01", &read_text, found_at),
+			 CTRACE_RSN_MEMBER_NOT_FOUND);
+	assert_int_equal(ct_parmlib_read_any("IEA/../01", &read_text, found_at),
+			 CTRACE_RSN_MEMBER_NAME);
 }
 
 static void assert_unread(const char *name, const char *directories, uint32_t reason,

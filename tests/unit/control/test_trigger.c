@@ -44,8 +44,15 @@ static void parses(void **state)
 	assert_int_equal(trigger.every_ns, 0);
 	assert_true(parse("when event=1 do wto"));
 	assert_int_equal(trigger.every_ns, 1000000000u);
+	assert_int_equal(trigger.change, CT_TRIGGER_SET);
+	assert_false(trigger.is_disabled);
+	assert_true(parse(" disabled when event=1 do wto"));
+	assert_true(trigger.is_disabled);
+	assert_int_equal(trigger.begin, 10);
+	assert_true(parse("enable") && trigger.change == CT_TRIGGER_ENABLE);
+	assert_true(parse("disable") && trigger.change == CT_TRIGGER_DISABLE);
 	assert_true(parse(" off "));
-	assert_true(trigger.is_off);
+	assert_true(trigger.change == CT_TRIGGER_OFF);
 }
 
 static void refuses(void **state)
@@ -190,6 +197,14 @@ static void lists(void **state)
 	assert_int_equal(set(&list, "A", "when event=1 do wto"), CTRACE_OK);
 	assert_int_equal(set(&list, "a", "when event=2 do wto"), CTRACE_OK);
 	assert_int_equal(list.count, 1);
+	assert_string_equal(list.entry[0].text, "when event=2 do wto");
+	assert_int_equal(set(&list, "A", "disable"), CTRACE_OK);
+	assert_true(list.entry[0].is_disabled);
+	assert_int_equal(set(&list, "A", "enable"), CTRACE_OK);
+	assert_false(list.entry[0].is_disabled);
+	assert_int_equal(set(&list, "B", "enable"), CTRACE_NOT_FOUND);
+	assert_int_equal(set(&list, "A", "disabled when event=2 do wto"), CTRACE_OK);
+	assert_true(list.entry[0].is_disabled);
 	assert_string_equal(list.entry[0].text, "when event=2 do wto");
 	for (unsigned i = 1; i < CT_TRIGGER_LIMIT; i++) {
 		(void)snprintf(name, sizeof name, "N%u", i);

@@ -18,7 +18,7 @@ static void nothing(void **state)
 	assert_int_equal(ct_operator_parse(NULL, 0, &command, NULL), CTRACE_OK);
 	assert_int_equal(command.kind, CT_OPERATOR_NONE);
 	assert_diagnostic("/ x", 1, "\"/\" is not a command",
-			  "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP or REPLY");
+			  "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP, SET SLIP or REPLY");
 }
 
 static void kinds(void **state)
@@ -82,7 +82,7 @@ static void replies(void **state)
 
 static void other_words(void **state)
 {
-	static const char commands[] = "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP or REPLY";
+	static const char commands[] = "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP, SET SLIP or REPLY";
 
 	(void)state;
 	assert_diagnostic("  TRCAE CT,ON", 3, "\"TRCAE\" is not a command (did you mean TRACE?)",

@@ -67,6 +67,8 @@ static void body_counts(void)
 	CHILD_CHECK(state_of(0).matches == 8);
 	trace(10);
 	await(0, 12);
+	ct_trigger_begin_anew((struct ct_span){ "t", 1 });
+	CHILD_CHECK(state_of(0).matches == 12 && !state_of(0).is_used_up);
 	CHILD_CHECK(ctrace_configure("ctrace.trigger.T = off") == CTRACE_OK);
 	CHILD_CHECK(state_of(0).matches == UINT64_MAX);
 }
