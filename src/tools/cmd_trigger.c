@@ -16,6 +16,7 @@
 #include "lib/control/trigger.h"
 #include "operator/change.h"
 #include "operator/trigger_keep.h"
+#include "tools/traces/reading.h"
 
 enum trigger_verb {
 	VERB_NONE,
@@ -43,13 +44,14 @@ struct trigger_arguments {
 	struct change *change;
 	enum trigger_verb verb;
 	const char *name;
-	const char *when, *count, *rate, *every, *limit, *act;
+	const char *when, *span, *count, *rate, *every, *limit, *act;
 	bool is_once;
 	struct ct_buf text; /* "when ... do ...", or a change */
 };
 
 enum {
 	OPTION_WHEN = 256,
+	OPTION_SPAN,
 	OPTION_COUNT,
 	OPTION_RATE,
 	OPTION_ONCE,
@@ -94,9 +96,9 @@ static void name_take(struct trigger_arguments *arguments, const char *word,
 static void arguments_check(const struct trigger_arguments *arguments, struct argp_state *state)
 {
 	bool has_options = arguments->when != NULL || arguments->act != NULL ||
-			   arguments->count != NULL || arguments->rate != NULL ||
-			   arguments->every != NULL || arguments->limit != NULL ||
-			   arguments->is_once;
+			   arguments->span != NULL || arguments->count != NULL ||
+			   arguments->rate != NULL || arguments->every != NULL ||
+			   arguments->limit != NULL || arguments->is_once;
 
 	if (arguments->verb == VERB_NONE)
 		argp_error(state, "what about triggers? expected " VERBS);
@@ -121,6 +123,9 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_WHEN:
 		arguments->when = argument;
+		return 0;
+	case OPTION_SPAN:
+		arguments->span = argument;
 		return 0;
 	case OPTION_COUNT:
 		arguments->count = argument;
@@ -169,6 +174,91 @@ static void clause_add(struct ct_buf *text, const char *word, const char *value)
 	ct_buf_add_text(text, value);
 }
 
+/* The event that begins the span, from the catalogue: the process has none.  `when` names the event
+ * that ends it.  Reports why it is not known. */
+static const struct ct_event_type *span_end_find(const struct trigger_arguments *arguments,
+						 const struct ct_catalog *catalog)
+{
+	const char *verb = arguments->change->target.verb;
+	const struct ct_trigger_test *component = NULL, *event = NULL;
+	const struct ct_catalog_component *found = NULL;
+	const struct ct_event_type *type = NULL, *entry;
+	struct ct_trigger trigger;
+	struct ct_buf text;
+	bool is_good;
+
+	ct_buf_init(&text);
+	clause_add(&text, "when", arguments->when);
+	clause_add(&text, "do", "wto");
+	is_good =
+		!text.failed && ct_trigger_parse(text.data, text.size, &trigger, NULL) == CTRACE_OK;
+	ct_buf_fini(&text);
+	for (uint32_t i = 0; is_good && i < trigger.test_count; i++) {
+		const struct ct_trigger_test *test = &trigger.test[i];
+
+		if (test->field == CT_TRIGGER_COMPONENT && !test->is_glob && !test->is_inverted)
+			component = test;
+		if (test->field == CT_TRIGGER_EVENT && !test->is_inverted &&
+		    test->range_count == 1 && test->range[0].first == test->range[0].last &&
+		    test->range[0].first >= 0 && test->range[0].first <= UINT32_MAX)
+			event = test;
+	}
+	if (is_good && (component == NULL || event == NULL)) {
+		fprintf(stderr,
+			"%s: --span looks into the catalogue for the event that begins the span; expected component == NAME and event == ID of the end in --when, or --span='ID > TIME'\n",
+			verb);
+		return NULL;
+	}
+	if (component != NULL && event != NULL)
+		found = ct_catalog_component(catalog, component->text, component->text_size);
+	if (found != NULL)
+		type = ct_catalog_event(found, (uint32_t)event->range[0].first);
+	if (type != NULL && type->pairing == CT_PAIR_ENTRY) {
+		fprintf(stderr,
+			"%s: event %u begins a span; expected the event that ends it in --when: %u\n",
+			verb, type->event_id, type->pair_id);
+		return NULL;
+	}
+	if (is_good && (type == NULL || type->pairing != CT_PAIR_EXIT)) {
+		fprintf(stderr,
+			"%s: no catalogue says that this event ends a span; expected a catalogue in CTRACE_CATALOG with its pair, or --span='ID > TIME' with the event that begins it\n",
+			verb);
+		return NULL;
+	}
+	entry = type != NULL ? ct_catalog_event(found, type->pair_id) : NULL;
+	if (entry != NULL && entry->match != type->match) {
+		fprintf(stderr,
+			"%s: the events %u and %u have the item that pairs them at different positions; expected the same position, as a trigger compares it\n",
+			verb, entry->event_id, type->event_id);
+		return NULL;
+	}
+	return type;
+}
+
+static bool span_add(struct trigger_arguments *arguments)
+{
+	struct reading reading;
+	const struct ct_event_type *type;
+	struct ct_buf *text = &arguments->text;
+	char first = arguments->span != NULL ? arguments->span[strspn(arguments->span, " ")] : '\0';
+
+	if (first != '>' && first != '<') {
+		clause_add(text, "span", arguments->span);
+		return true;
+	}
+	reading_init(&reading, arguments->change->target.verb);
+	type = reading_catalog(&reading) ? span_end_find(arguments, reading.catalog) : NULL;
+	if (type != NULL) {
+		ct_buf_add_format(text, " span %u", type->pair_id);
+		if (type->match >= 0)
+			ct_buf_add_format(text, " by data%d", type->match + 1);
+		ct_buf_add_char(text, ' ');
+		ct_buf_add_text(text, arguments->span);
+	}
+	reading_close(&reading);
+	return type != NULL;
+}
+
 /* Makes the text, and reports what is wrong with it. */
 static bool text_make(struct trigger_arguments *arguments)
 {
@@ -181,6 +271,8 @@ static bool text_make(struct trigger_arguments *arguments)
 		return !text->failed;
 	}
 	clause_add(text, "when", arguments->when);
+	if (!span_add(arguments))
+		return false;
 	clause_add(text, "count", arguments->count);
 	clause_add(text, "rate", arguments->rate);
 	if (arguments->is_once)
@@ -264,6 +356,9 @@ int cmd_trigger(int argc, char **argv)
 {
 	static const struct argp_option rows[] = {
 		{ "when", OPTION_WHEN, "FILTER", 0, "Which events: a filter, see ctrace-trigger(1)",
+		  0 },
+		{ "span", OPTION_SPAN, "TIME", 0,
+		  "The event ends a span that lasted so long: '> 2ms', or '10 > 2ms' without a catalogue",
 		  0 },
 		{ "count", OPTION_COUNT, "N", 0, "Act at the N-th such event", 0 },
 		{ "rate", OPTION_RATE, "RATE", 0, "Act when so many match in a second: 100/s", 0 },

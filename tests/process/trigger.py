@@ -195,7 +195,8 @@ def hostile():
         pass
     for name, when, act in (('A', 'event = 1\nctrace.run.programs = on', 'wto'), ('A', 'data1 == "a\nb"', 'wto'), ('A', 'x' * 600, 'wto'),
                             ('A', 'event = 1', 'run:relative'), ('A', 'event = 1', 'dump dump'), ('A', 'event = 1 || level = info', 'dump'),
-                            ('A', '', 'dump'), ('A', 'event = 1', ''), ('../x', 'event = 1', 'wto'), ('A', 'duration > 2ms', 'dump')):
+                            ('A', '', 'dump'), ('A', 'event = 1', ''), ('../x', 'event = 1', 'wto'), ('A', 'duration > 2ms', 'dump'), ('A', 'event = 1 span x > 2ms', 'dump'),
+                            ('A', 'event = 1 span 2 = 2ms', 'dump'), ('A', 'event = 1 span 2 by data > 2ms', 'dump')):
         done = room.tool('trigger', 'add', name, '--when', when, '--do', act)
         tap.check(f'refused: {name} {when[:30]!r} {act!r}', done.returncode != 0 and done.stderr and '\nctrace.run' not in done.stderr, done)
     tap.check('and nothing is kept', not os.path.exists(room.at('run', 'triggers')))
@@ -401,6 +402,56 @@ def slip_member():
     room.close()
 
 
-for part in (dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
+def spans():
+    """begin and end are texts (event 4) by their first item, and events 2 and 4 of a thread."""
+    room = Room()
+    with open(room.at('app.yaml'), 'w', encoding='utf-8') as file:
+        file.write('component: app\nevents:\n  2: {mnemonic: BEGIN, exit: 4}\n  4: {mnemonic: END}\n')
+    program = room.start('trace', 'app', DEBUG, '1', 'pause', 'emit', 'app', INFO, 'text', 'app', INFO, 'quick', 'pause',
+                         'emit', 'app', INFO, 'pause', 'text', 'app', INFO, 'slow', 'text', 'app', INFO, 'lonely', 'pause')
+    while 'app' not in room.tool('list').stdout:
+        pass
+    done = room.tool('trigger', 'add', 'S', '--when', 'component == app && event == 4', '--span', '> 1s', '--every', '1ms', '--do', 'dump')
+    tap.check('without a catalogue: refused', done.returncode != 0 and 'no catalogue says' in done.stderr, done)
+    room.environment['CTRACE_CATALOG'] = room.at('app.yaml')
+    done = room.tool('trigger', 'add', 'S', '--when', 'component == app && event == 2', '--span', '> 1s', '--do', 'dump')
+    tap.check('the beginning of a span: refused', done.returncode != 0 and 'that ends it in --when: 4' in done.stderr, done)
+    done = room.tool('trigger', 'add', 'S', '--when', 'event == 4', '--span', '> 1s', '--do', 'dump')
+    tap.check('no component: refused', done.returncode != 0 and 'component == NAME' in done.stderr, done)
+    for name, duration in (('SLOW', '>= 1s'), ('QUICK', '< 1s')):
+        done = room.tool('trigger', 'add', name, '--when', 'component == app && event == 4', '--span', duration, '--every', '1ms',
+                         '--do', 'dump')
+        tap.same(f'add --span {duration}', done.returncode, 0)
+    room.tool('trigger', 'add', 'ENDS', '--when', 'event == 4', '--every', '1ms', '--do', 'wto')
+    tap.check('the catalogue has given the beginning', 'when component == app && event == 4 span 2 >= 1s' in
+              room.tool('trigger', 'list').stdout, room.tool('trigger', 'list').stdout)
+    room.go_on(program)
+    tap.same('a short span', room.until('QUICK', lambda matched, acted, _: acted == 1)[:2], (1, 1))
+    tap.same('is no long one', room.state('SLOW')[:2], (0, 0))
+    room.go_on(program)
+    # The duration is what is tested: no other program is waited for.
+    time.sleep(1.1)
+    room.go_on(program)
+    tap.same('a long span', room.until('SLOW', lambda matched, acted, _: acted == 1)[:2], (1, 1))
+    tap.same('each end was looked at', room.until('ENDS', lambda matched, *_: matched == 3)[0], 3)
+    tap.same('an end without a beginning is no span', room.state('QUICK')[:2], (1, 1))
+    dump = [name for name in room.dumps() if 'trigger SLOW' in open(room.at(name, '.dump'), encoding='utf-8').read()]
+    with open(room.at(dump[0], '.dump'), encoding='utf-8') as file:
+        found = re.search(r'(?m)^span: (\d+) ns$', file.read())
+    tap.check('the dump has the duration', found and int(found[1]) >= 1000000000, found)
+    room.finish(program)
+    room.close()
+
+
+def spans_by_item():
+    """The second of two events with the same number ends a span, on whichever thread it is."""
+    room = Room('ctrace.trigger.I = when event = 1 && data1 = 2 span 1 by data1 < 1h do wto')
+    program = room.start('trace', 'app', DEBUG, '2', 'thread', 'app', DEBUG, '2', 'pause')
+    tap.same('one span of the two', room.until('I', lambda matched, acted, _: acted == 1)[:2], (1, 1))
+    room.finish(program)
+    room.close()
+
+
+for part in (spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
     part()
 sys.exit(tap.end())

@@ -75,7 +75,16 @@ struct ct_trigger {
 	uint32_t begin;   /* where "when" begins in the text */
 	uint32_t test_count;
 	struct ct_trigger_test test[CT_TRIGGER_TESTS]; /* all must hold */
-	uint64_t count;                                /* it acts at the n-th match; 0: at each */
+	/* The event ends a span that `begin_id` of the same component began: the innermost of its
+	 * thread, or the last one with the same value in the item. */
+	bool has_span;
+	struct {
+		uint32_t begin_id;
+		bool is_by_item;
+		uint32_t item;                 /* from 0 */
+		ct_trigger_number first, last; /* of its duration in ns, inclusive */
+	} span;
+	uint64_t count;    /* it acts at the n-th match; 0: at each */
 	uint64_t rate;     /* it acts when so many match within a second; 0: no such condition */
 	uint64_t limit;    /* it acts at most so often; 0: no limit */
 	uint64_t every_ns; /* it acts at most once in this time; 1 s unless it says so */
@@ -83,8 +92,8 @@ struct ct_trigger {
 	struct ct_trigger_action action[CT_TRIGGER_ACTIONS];
 };
 
-/* ---- trigger_parse.c: "[disabled] when FILTER [count N] [rate N/s] [once | every TIME] do
- * ACTION[, ACTION]", or a word of enum ct_trigger_change.
+/* ---- trigger_parse.c: "[disabled] when FILTER [span ID [by dataN] > TIME] [count N] [rate
+ * N/s] [once | every TIME] do ACTION[, ACTION]", or a word of enum ct_trigger_change.
  * SYNTAX_ERROR: the diagnostic's column is one of the text. */
 enum ctrace_status ct_trigger_parse(const char *text, size_t size, struct ct_trigger *out,
 				    struct ct_diagnostic *out_diagnostic) CT_MUST_USE;
@@ -106,6 +115,11 @@ bool ct_trigger_fits_head(const struct ct_trigger *trigger, const struct ct_trig
 bool ct_trigger_fits_items(const struct ct_trigger *trigger, const struct ct_trigger_event *event);
 /* Does it need the items? */
 bool ct_trigger_has_items(const struct ct_trigger *trigger);
+/* Do the tests of the component hold, and those of the event's id?  The latter are tests of the end
+ * of a span, whatever else is compared there. */
+bool ct_trigger_fits_component(const struct ct_trigger *trigger,
+			       const struct ct_trigger_event *event);
+bool ct_trigger_fits_id(const struct ct_trigger *trigger, const struct ct_trigger_event *event);
 
 /* ---- trigger_list.c */
 /* Sets, replaces, changes or removes a trigger.  SYNTAX_ERROR: the text is no trigger.

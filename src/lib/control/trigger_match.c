@@ -100,6 +100,26 @@ bool ct_trigger_fits_head(const struct ct_trigger *trigger, const struct ct_trig
 	return true;
 }
 
+static bool field_fits(const struct ct_trigger *trigger, const struct ct_trigger_event *event,
+		       enum ct_trigger_field field)
+{
+	for (uint32_t i = 0; i < trigger->test_count; i++)
+		if (trigger->test[i].field == field && !head_fits(&trigger->test[i], event))
+			return false;
+	return true;
+}
+
+bool ct_trigger_fits_component(const struct ct_trigger *trigger,
+			       const struct ct_trigger_event *event)
+{
+	return field_fits(trigger, event, CT_TRIGGER_COMPONENT);
+}
+
+bool ct_trigger_fits_id(const struct ct_trigger *trigger, const struct ct_trigger_event *event)
+{
+	return field_fits(trigger, event, CT_TRIGGER_EVENT);
+}
+
 bool ct_trigger_has_items(const struct ct_trigger *trigger)
 {
 	for (uint32_t i = 0; i < trigger->test_count; i++)

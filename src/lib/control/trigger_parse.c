@@ -1,8 +1,8 @@
 /*
  * trigger_parse.c - the text of a trigger: the value of the key ctrace.trigger.NAME.
  *
- *     [disabled] when FILTER [count N] [rate N/s] [once | limit N] [every TIME] do ACTION[,
- * ACTION]... off | enable | disable
+ *     [disabled] when FILTER [span ID [by dataN] > TIME] [count N] [rate N/s] [once | limit N]
+ * [every TIME] do ACTION[, ACTION]... off | enable | disable
  *
  * FILTER is a part of the language of ctrace-filter(7): comparisons joined by && or and.
  *
@@ -133,7 +133,9 @@ static bool time_read(struct ct_span word, uint64_t *out_ns)
 	static const struct {
 		const char *unit;
 		uint64_t ns;
-	} units[] = { { "ms", 1000000u },
+	} units[] = { { "ns", 1u },
+		      { "us", 1000u },
+		      { "ms", 1000000u },
 		      { "s", 1000000000u },
 		      { "m", 60000000000u },
 		      { "h", 3600000000000u },
@@ -441,10 +443,54 @@ static bool number_take(struct reading *reading, uint64_t *out, const char *unit
 		      expected);
 }
 
+/* "10 > 2ms", "10 by data1 >= 2ms" */
+static bool span_take(struct reading *reading, struct ct_trigger *out)
+{
+	static const struct {
+		const char *mark;
+		int first, last; /* added to the time; 2: no bound */
+	} bounds[] = { { ">=", 0, 2 }, { "<=", 2, 0 }, { ">", 1, 2 }, { "<", 2, -1 } };
+	struct ct_trigger_test item = { .is_text = false };
+	struct ct_span word = word_take(reading);
+	ct_trigger_number id;
+	uint64_t ns;
+	size_t i = 0;
+
+	if (!number_read(word, false, &id) || id < 0 || id > UINT32_MAX)
+		return refuse(reading, word.size != 0 ? word : word_found(reading),
+			      "not the id of an event:", NULL,
+			      "the event that begins the span, such as span 10 > 2ms");
+	out->span.begin_id = (uint32_t)id;
+	if (word_accept(reading, "by")) {
+		word = word_take(reading);
+		if (!data_read(word, &item) || item.is_any)
+			return refuse(reading, word.size != 0 ? word : word_found(reading),
+				      "not an item:", NULL, "data1 or data[0]");
+		out->span.is_by_item = true;
+		out->span.item = item.item;
+	}
+	while (i < CT_COUNT(bounds) && !mark_accept(reading, bounds[i].mark))
+		i++;
+	if (i == CT_COUNT(bounds))
+		return refuse(reading, word_found(reading), "no comparison in front of", NULL,
+			      ">, >=, < or <=, and a time");
+	word = word_take(reading);
+	if (!time_read(word, &ns))
+		return refuse(reading, word.size != 0 ? word : word_found(reading),
+			      "not a time:", NULL,
+			      "a number with ns, us, ms, s, m, h or d, such as 2ms");
+	out->has_span = true;
+	out->span.first = bounds[i].first == 2 ? 0 : (ct_trigger_number)ns + bounds[i].first;
+	out->span.last = bounds[i].last == 2 ? NUMBER_END : (ct_trigger_number)ns + bounds[i].last;
+	return true;
+}
+
 static bool condition_take(struct reading *reading, struct ct_trigger *out)
 {
 	struct ct_span word;
 
+	if (word_accept(reading, "span"))
+		return span_take(reading, out);
 	if (word_accept(reading, "count"))
 		return number_take(reading, &out->count, "", "a number from 1 to 1000000000");
 	if (word_accept(reading, "rate"))
@@ -464,7 +510,7 @@ static bool condition_take(struct reading *reading, struct ct_trigger *out)
 	}
 	skip_blanks(reading);
 	return refuse(reading, word_found(reading), "unknown word", NULL,
-		      "count N, rate N/s, once, limit N, every TIME or do");
+		      "span ID > TIME, count N, rate N/s, once, limit N, every TIME or do");
 }
 
 /* ---- what to do ---- */

@@ -31,6 +31,7 @@ struct row {
 	/* since the thread looked last */
 	bool is_due;
 	struct ct_trigger_fired fired;
+	struct ct_watch_spans *spans; /* of a trigger on spans; NULL: none, or no memory */
 };
 
 static struct {
@@ -45,6 +46,7 @@ static struct {
 	struct ct_cursor_place *places; /* this reader's position in each ring */
 	uint32_t place_count;
 	struct ct_buf chunk;
+	struct ct_sync sync; /* dates spans; copied when there is a trigger on them */
 	/* words that are slept on; atomic */
 	uint32_t wake;
 	uint32_t stopping;
@@ -92,7 +94,8 @@ static bool row_may_act(const struct row *row, uint64_t now_ns)
 	return !row->has_acted || now_ns - row->last_ns >= row->trigger.every_ns;
 }
 
-static void row_match(struct row *row, const struct ct_trigger_event *event, uint64_t now_ns)
+static void row_match(struct row *row, const struct ct_trigger_event *event, uint64_t span_ns,
+		      uint64_t now_ns)
 {
 	struct ct_trigger_fired *fired = &row->fired;
 
@@ -110,6 +113,111 @@ static void row_match(struct row *row, const struct ct_trigger_event *event, uin
 	fired->event_id = event->event_id;
 	fired->level = event->level;
 	fired->tid = event->tid;
+	fired->span_ns = span_ns;
+}
+
+/* ---- spans ---- */
+
+#define HASH_START 0xCBF29CE484222325u /* FNV-1a */
+#define HASH_PRIME 0x100000001B3u
+
+static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size, unsigned char set)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (at[i] | set)) * HASH_PRIME;
+	return hash;
+}
+
+/* Names are compared without their case.  Returns false when the event lacks the item. */
+static bool span_key(const struct ct_trigger *trigger, const struct ct_trigger_event *event,
+		     uint64_t *out)
+{
+	uint64_t hash = hash_bytes(HASH_START, event->component, event->component_size, 0x20);
+	const struct ctrace_event_item *item;
+	uint64_t value = event->tid;
+
+	if (!trigger->span.is_by_item) {
+		*out = hash_bytes(hash, &value, sizeof value, 0);
+		return true;
+	}
+	if (trigger->span.item >= event->item_count)
+		return false;
+	item = &event->items[trigger->span.item];
+	if (ct_item_is_integer(item->type, item->size)) {
+		value = ct_item_value(item->type, item->data, item->size);
+		*out = hash_bytes(hash, &value, sizeof value, 0);
+	} else {
+		*out = hash_bytes(hash, item->data, item->size, 0);
+	}
+	return true;
+}
+
+static void span_match(struct row *row, const struct ct_trigger_event *event,
+		       const struct ct_watch_mark *mark, uint64_t now_ns)
+{
+	const struct ct_trigger *trigger = &row->trigger;
+	struct ct_trigger_event end = *event;
+	struct ct_watch_mark other;
+	uint64_t from, to;
+
+	if (!ct_watch_spans_pair(row->spans, mark, &other))
+		return;
+	from = ct_sync_wall_ns(&watch.sync, mark->is_end ? other.ticks : mark->ticks);
+	to = ct_sync_wall_ns(&watch.sync, mark->is_end ? mark->ticks : other.ticks);
+	if (!(mark->is_end ? mark->fits : other.fits) || to < from ||
+	    (ct_trigger_number)(to - from) < trigger->span.first ||
+	    (ct_trigger_number)(to - from) > trigger->span.last)
+		return;
+	if (!mark->is_end) {
+		end.event_id = other.event_id;
+		end.level = other.level;
+		end.tid = other.tid;
+	}
+	row_match(row, &end, to - from, now_ns);
+}
+
+/* An event may end one span and begin the next. */
+static void row_follow_span(struct row *row, const struct ct_trigger_event *event, uint64_t ticks,
+			    uint64_t now_ns)
+{
+	struct ct_watch_mark mark = { .ticks = ticks,
+				      .event_id = event->event_id,
+				      .level = event->level,
+				      .tid = event->tid };
+
+	if (row->spans == NULL || !span_key(&row->trigger, event, &mark.key))
+		return;
+	if (ct_trigger_fits_id(&row->trigger, event)) {
+		mark.is_end = true;
+		mark.fits = ct_trigger_fits_head(&row->trigger, event) &&
+			    ct_trigger_fits_items(&row->trigger, event);
+		span_match(row, event, &mark, now_ns);
+	}
+	if (event->event_id == row->trigger.span.begin_id) {
+		mark.is_end = mark.fits = false;
+		span_match(row, event, &mark, now_ns);
+	}
+}
+
+/* Does the trigger look at this event at all, before its items are decoded? */
+static bool row_looks(const struct row *row, const struct ct_trigger_event *event)
+{
+	const struct ct_trigger *trigger = &row->trigger;
+
+	if (row->state.is_disabled)
+		return false;
+	if (!trigger->has_span)
+		return ct_trigger_fits_head(trigger, event);
+	return (event->event_id == trigger->span.begin_id || ct_trigger_fits_id(trigger, event)) &&
+	       ct_trigger_fits_component(trigger, event);
+}
+
+static bool row_needs_items(const struct row *row)
+{
+	return ct_trigger_has_items(&row->trigger) ||
+	       (row->trigger.has_span && row->trigger.span.is_by_item);
 }
 
 /* Under the lock. */
@@ -135,17 +243,18 @@ static void event_match(const struct ct_event *decoded, uint64_t now_ns)
 	for (uint32_t i = 0; i < watch.count; i++) {
 		struct row *row = &watch.rows[i];
 
-		if (row->state.is_disabled || !ct_trigger_fits_head(&row->trigger, &event))
+		if (!row_looks(row, &event))
 			continue;
-		if (!has_items && ct_trigger_has_items(&row->trigger) &&
-		    decoded->item_count <= CT_COUNT(items)) {
+		if (!has_items && row_needs_items(row) && decoded->item_count <= CT_COUNT(items)) {
 			ct_event_items(decoded, items);
 			event.items = items;
 			event.item_count = decoded->item_count;
 			has_items = true;
 		}
-		if (ct_trigger_fits_items(&row->trigger, &event))
-			row_match(row, &event, now_ns);
+		if (row->trigger.has_span)
+			row_follow_span(row, &event, decoded->ticks, now_ns);
+		else if (ct_trigger_fits_items(&row->trigger, &event))
+			row_match(row, &event, 0, now_ns);
 	}
 }
 
@@ -175,6 +284,25 @@ static bool chunk_match(struct ct_cursor_place *place, size_t size, uint64_t now
 	return at != 0;
 }
 
+/* An end may be among the events that nobody could look at: no later one is taken for it. */
+static void spans_forget(void)
+{
+	for (uint32_t i = 0; i < watch.count; i++)
+		ct_watch_spans_clear(watch.rows[i].spans);
+}
+
+static void sync_follow(void)
+{
+	bool has_spans = false;
+
+	ct_trigger_lock();
+	for (uint32_t i = 0; i < watch.count; i++)
+		has_spans |= watch.rows[i].spans != NULL;
+	ct_trigger_unlock();
+	if (has_spans)
+		ct_shared_sync_copy(&ct_process.session.head->sync, &watch.sync);
+}
+
 static void ring_look(struct ct_cursor_place *place, const struct ct_ring *ring, uint64_t now_ns)
 {
 	uint64_t limit = ct_ring_head_position(ring);
@@ -187,6 +315,7 @@ static void ring_look(struct ct_cursor_place *place, const struct ct_ring *ring,
 		if (place->overwritten != before) {
 			ct_trigger_lock();
 			watch.missed += place->overwritten - before;
+			spans_forget();
 			ct_trigger_unlock();
 		}
 		if (size == 0) {
@@ -256,6 +385,7 @@ static void rings_look(void)
 
 	if (!places_grow(count))
 		return;
+	sync_follow();
 	for (uint32_t i = 0; i < count; i++)
 		ring_look(&watch.places[i], ct_ring_pool_at(ct_process.pool, i), now_ns);
 }
@@ -403,11 +533,27 @@ static uint32_t rows_fill(struct row *rows, const struct ct_trigger_list *list)
 			memcpy(row->state.text, text, sizeof list->entry[i].text);
 			if (ct_trigger_parse(text, strlen(text), &row->trigger, NULL) != CTRACE_OK)
 				continue;
+			if (row->trigger.has_span)
+				row->spans = ct_watch_spans_create();
 		}
 		row->state.is_disabled = list->entry[i].is_disabled;
 		count++;
 	}
 	return count;
+}
+
+/* The spans of the rows that are not taken over. */
+static void spans_free(const struct row *old, uint32_t old_count, const struct row *rows,
+		       uint32_t count)
+{
+	for (uint32_t i = 0; i < old_count; i++) {
+		bool is_kept = false;
+
+		for (uint32_t j = 0; j < count; j++)
+			is_kept |= rows[j].spans == old[i].spans;
+		if (!is_kept)
+			free(old[i].spans);
+	}
 }
 
 /* Has there been a trigger, or is there one now?  If not, nothing is allocated. */
@@ -427,6 +573,7 @@ void ct_trigger_update(void)
 {
 	struct ct_trigger_list *list;
 	struct row *rows, *old;
+	uint32_t before;
 
 	if (!rows_are_needed())
 		return;
@@ -437,8 +584,10 @@ void ct_trigger_update(void)
 		ct_registry_lock(ct_process.registry);
 		*list = ct_process.settings.triggers;
 		ct_registry_unlock(ct_process.registry);
+		before = watch.count;
 		watch.count = rows_fill(rows, list);
 		old = watch.rows;
+		spans_free(old, old != NULL ? before : 0, rows, watch.count);
 		watch.rows = rows;
 		thread_start();
 		ct_trigger_unlock();
@@ -451,6 +600,7 @@ static void row_begin_anew(struct row *row)
 {
 	row->counted = row->begun = 0;
 	row->has_acted = false;
+	ct_watch_spans_clear(row->spans);
 }
 
 void ct_trigger_begin_anew(struct ct_span name)

@@ -2,9 +2,10 @@
  * lib/watch/watch.h - follows the rings of this process for the events that triggers wait for,
  * and does what they say.
  *
- *     watch.c      the rows, and the thread that follows the rings
- *     watch_act.c  dump, stop, level, start, wto
- *     watch_run.c  starts a program
+ *     watch.c       the rows, and the thread that follows the rings
+ *     watch_span.c  pairs the two ends of spans
+ *     watch_act.c   dump, stop, level, start, wto
+ *     watch_run.c   starts a program
  *
  * The traced threads do nothing for it.  The thread reads beside the consumer: it frees nothing,
  * and what is overwritten before it comes is counted as missed.
@@ -48,6 +49,25 @@ struct ct_trigger_state {
 /* False past the last.  *out_missed: events of all rings that nobody could look at. */
 bool ct_trigger_state_at(uint32_t index, struct ct_trigger_state *out, uint64_t *out_missed);
 
+/* ---- watch_span.c: on the thread, under the lock */
+#define CT_WATCH_SPANS 1024u /* of a trigger: the oldest beginning is forgotten beyond */
+struct ct_watch_mark {
+	uint64_t key; /* two ends of one span have the same */
+	uint64_t ticks;
+	bool is_end;
+	bool fits; /* an end that the whole filter fits */
+	uint32_t event_id, level, tid;
+};
+struct ct_watch_spans;
+/* Returns NULL without memory. */
+struct ct_watch_spans *ct_watch_spans_create(void);
+/* Forgets all; accepts NULL. */
+void ct_watch_spans_clear(struct ct_watch_spans *spans);
+/* Returns true and the other end of the span, which no longer waits: the newest with this key.
+ * Otherwise the mark waits. */
+bool ct_watch_spans_pair(struct ct_watch_spans *spans, const struct ct_watch_mark *mark,
+			 struct ct_watch_mark *out_other);
+
 /* ---- watch_act.c: on the thread, under no lock */
 struct ct_trigger_fired {
 	char name[CT_TRIGGER_NAME + 1];
@@ -55,6 +75,7 @@ struct ct_trigger_fired {
 	struct ct_trigger_action action[CT_TRIGGER_ACTIONS];
 	char component[CTRACE_MAX_COMPONENT + 1]; /* of the event */
 	uint32_t event_id, level, tid;
+	uint64_t span_ns; /* of a span; 0: none */
 };
 /* Does it all, in order.  Returns false when something failed; report: what was done, one line. */
 bool ct_trigger_act(const struct ct_trigger_fired *fired, char report[256]);

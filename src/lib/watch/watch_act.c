@@ -35,6 +35,7 @@ static void report_add(char report[256], const char *text)
 static bool act_dump(const struct ct_trigger_fired *fired, char report[256])
 {
 	char path[4096], reason[sizeof "trigger " + CT_TRIGGER_NAME], details[512], text[200];
+	char span[64] = "";
 	const struct ct_dump_request request = { .title = "",
 						 .reason = reason,
 						 .details = details };
@@ -42,9 +43,12 @@ static bool act_dump(const struct ct_trigger_fired *fired, char report[256])
 	uint64_t events;
 
 	(void)snprintf(reason, sizeof reason, "trigger %s", fired->name);
-	(void)snprintf(details, sizeof details, "trigger: %s\nevent: %.255s %u %s\nthread: %u\n",
+	if (fired->span_ns != 0)
+		(void)snprintf(span, sizeof span, "span: %llu ns\n",
+			       (unsigned long long)fired->span_ns);
+	(void)snprintf(details, sizeof details, "trigger: %s\nevent: %.255s %u %s\nthread: %u\n%s",
 		       fired->name, fired->component, fired->event_id, ct_level_name(fired->level),
-		       fired->tid);
+		       fired->tid, span);
 	status = ct_dump_own(&request, path, sizeof path, &events);
 	if (status == CTRACE_OK) {
 		const char *slash = strrchr(path, '/');

@@ -49,6 +49,13 @@ static void parses(void **state)
 	assert_true(parse(" disabled when event=1 do wto"));
 	assert_true(trigger.is_disabled);
 	assert_int_equal(trigger.begin, 10);
+	assert_true(parse("when event=4 span 2 by data3 >= 2ms do wto"));
+	assert_true(trigger.has_span && trigger.span.is_by_item);
+	assert_int_equal(trigger.span.begin_id, 2);
+	assert_int_equal(trigger.span.item, 2);
+	assert_true(trigger.span.first == 2000000 && trigger.span.last > UINT64_MAX);
+	assert_true(parse("when event=4 span 2 < 5us do wto"));
+	assert_true(trigger.span.first == 0 && trigger.span.last == 4999);
 	assert_true(parse("enable") && trigger.change == CT_TRIGGER_ENABLE);
 	assert_true(parse("disable") && trigger.change == CT_TRIGGER_DISABLE);
 	assert_true(parse(" off "));
@@ -78,6 +85,10 @@ static void refuses(void **state)
 		{ "when event in (1 do dump", 18 },
 		{ "when data0 = 1 do dump", 6 },
 		{ "when data1 == 'a do dump", 15 },
+		{ "when event = 1 span x > 2ms do dump", 21 },
+		{ "when event = 1 span 2 = 2ms do dump", 23 },
+		{ "when event = 1 span 2 > 2 do dump", 25 },
+		{ "when event = 1 span 2 by data > 2ms do dump", 26 },
 		{ "when event = 1 || event = 2 do dump", 19 },
 		{ "when event = 1 do run:sh", 23 },
 		{ "when event = 1 do level:debug", 25 },
@@ -175,6 +186,12 @@ static void matches(void **state)
 	for (size_t i = 0; i < CT_COUNT(bad); i++)
 		if (fits(bad[i]))
 			fail_msg("%s", bad[i]);
+	assert_true(parse("when component ~ 'pay*' && event = 18 && level = fatal do dump"));
+	assert_true(ct_trigger_fits_component(&trigger, &event));
+	assert_true(ct_trigger_fits_id(&trigger, &event));
+	assert_true(parse("when component = x && event = 17 do dump"));
+	assert_false(ct_trigger_fits_component(&trigger, &event));
+	assert_false(ct_trigger_fits_id(&trigger, &event));
 	assert_true(parse("when data1 = 1 do dump") && ct_trigger_has_items(&trigger));
 	assert_true(parse("when event = 1 do dump") && !ct_trigger_has_items(&trigger));
 }

@@ -128,12 +128,52 @@ static void it_runs_programs(void **state)
 	assert_int_equal(errno, ECHILD);
 }
 
+static bool pair(struct ct_watch_spans *spans, uint64_t key, uint64_t ticks, bool is_end,
+		 uint64_t *out_ticks)
+{
+	const struct ct_watch_mark mark = { .key = key, .ticks = ticks, .is_end = is_end };
+	struct ct_watch_mark other = { .ticks = 0 };
+	bool has = ct_watch_spans_pair(spans, &mark, &other);
+
+	*out_ticks = other.ticks;
+	return has;
+}
+
+static void it_pairs_spans(void **state)
+{
+	struct ct_watch_spans *spans = ct_watch_spans_create();
+	uint64_t other;
+
+	(void)state;
+	assert_non_null(spans);
+	assert_false(pair(spans, 7, 10, false, &other));
+	assert_false(pair(spans, 7, 20, false, &other));
+	assert_false(pair(spans, 7 + 1024, 25, true, &other)); /* another key of that bucket */
+	assert_true(pair(spans, 7, 30, true, &other) && other == 20);
+	assert_true(pair(spans, 7, 40, true, &other) && other == 10);
+	/* The end is in a ring that is looked at before that of its beginning. */
+	assert_false(pair(spans, 9, 50, true, &other));
+	assert_false(pair(spans, 9, 60, false, &other)); /* begins later */
+	assert_true(pair(spans, 9, 45, false, &other) && other == 50);
+	ct_watch_spans_clear(spans);
+	assert_false(pair(spans, 9, 70, true, &other));
+	/* The oldest are forgotten. */
+	ct_watch_spans_clear(spans);
+	for (uint64_t i = 0; i < CT_WATCH_SPANS + 10; i++)
+		assert_false(pair(spans, i * 3, i, false, &other));
+	assert_false(pair(spans, 9 * 3, 5000, true, &other));
+	assert_true(pair(spans, 20 * 3, 5000, true, &other) && other == 20);
+	free(spans);
+	ct_watch_spans_clear(NULL);
+}
+
 int test_watch(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(it_counts, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(it_acts, fixture_setup, fixture_teardown),
 		cmocka_unit_test(it_runs_programs),
+		cmocka_unit_test(it_pairs_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
