@@ -45,13 +45,16 @@ struct trigger_arguments {
 	enum trigger_verb verb;
 	const char *name;
 	const char *when, *span, *count, *rate, *every, *limit, *act;
-	bool is_once;
+	const char *exit;
+	bool is_once, is_signal;
 	struct ct_buf text; /* "when ... do ...", or a change */
 };
 
 enum {
 	OPTION_WHEN = 256,
 	OPTION_SPAN,
+	OPTION_SIGNAL,
+	OPTION_EXIT,
 	OPTION_COUNT,
 	OPTION_RATE,
 	OPTION_ONCE,
@@ -98,14 +101,18 @@ static void arguments_check(const struct trigger_arguments *arguments, struct ar
 	bool has_options = arguments->when != NULL || arguments->act != NULL ||
 			   arguments->span != NULL || arguments->count != NULL ||
 			   arguments->rate != NULL || arguments->every != NULL ||
-			   arguments->limit != NULL || arguments->is_once;
+			   arguments->limit != NULL || arguments->is_once || arguments->is_signal ||
+			   arguments->exit != NULL;
+	int causes = (arguments->when != NULL) + arguments->is_signal + (arguments->exit != NULL);
 
 	if (arguments->verb == VERB_NONE)
 		argp_error(state, "what about triggers? expected " VERBS);
 	else if (arguments->verb != VERB_LIST && arguments->name == NULL)
 		argp_error(state, "which trigger? expected its name");
-	else if (arguments->verb == VERB_ADD && (arguments->when == NULL || arguments->act == NULL))
-		argp_error(state, "expected --when='FILTER' and --do=ACTION");
+	else if (arguments->verb == VERB_ADD && (causes != 1 || arguments->act == NULL))
+		argp_error(
+			state,
+			"expected --do=ACTION, and one of --when='FILTER', --signal and --exit='!= 0'");
 	else if (arguments->verb != VERB_ADD && has_options)
 		argp_error(state, "--when, --do and what belongs to them are for add");
 	else if (arguments->verb == VERB_LIST && arguments->name != NULL)
@@ -123,6 +130,12 @@ static error_t parse_argument(int key, char *argument, struct argp_state *state)
 		return 0;
 	case OPTION_WHEN:
 		arguments->when = argument;
+		return 0;
+	case OPTION_SIGNAL:
+		arguments->is_signal = true;
+		return 0;
+	case OPTION_EXIT:
+		arguments->exit = argument;
 		return 0;
 	case OPTION_SPAN:
 		arguments->span = argument;
@@ -270,7 +283,8 @@ static bool text_make(struct trigger_arguments *arguments)
 		ct_buf_add_text(text, verbs[arguments->verb].text);
 		return !text->failed;
 	}
-	clause_add(text, "when", arguments->when);
+	clause_add(text, "when", arguments->is_signal ? "signal" : arguments->when);
+	clause_add(text, "when exit", arguments->exit);
 	if (!span_add(arguments))
 		return false;
 	clause_add(text, "count", arguments->count);
@@ -357,6 +371,9 @@ int cmd_trigger(int argc, char **argv)
 	static const struct argp_option rows[] = {
 		{ "when", OPTION_WHEN, "FILTER", 0, "Which events: a filter, see ctrace-trigger(1)",
 		  0 },
+		{ "signal", OPTION_SIGNAL, NULL, 0, "A fatal signal instead of events", 0 },
+		{ "exit", OPTION_EXIT, "STATUS", 0,
+		  "The end of the process with such a status instead of events: '!= 0'", 0 },
 		{ "span", OPTION_SPAN, "TIME", 0,
 		  "The event ends a span that lasted so long: '> 2ms', or '10 > 2ms' without a catalogue",
 		  0 },

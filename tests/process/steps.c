@@ -13,7 +13,7 @@
  *     say TEXT, err TEXT            writes a line to descriptor 1 or 2
  *     open FILE                     opens (and creates) a file and says the descriptor
  *     fork                          a child does the rest, and the parent waits for it
- *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, kill
+ *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, exit STATUS, kill
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -229,6 +229,8 @@ static void step(const char *verb)
 			;
 	else if (strcmp(verb, "fork") == 0)
 		step_fork();
+	else if (strcmp(verb, "exit") == 0)
+		exit(number());
 	else if (strcmp(verb, "kill") == 0)
 		(void)kill(getpid(), SIGKILL);
 	else

@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,7 @@ class Room:
 
     def state(self, name):
         """(matched, acted, report) of a trigger; None: no process has it."""
-        found = re.search(rf' {name} .*\(matched (\d+)(?:, missed \d+)?, acted (\d+)(.*)\)', self.tool('trigger', 'list').stdout)
+        found = re.search(rf' {name} .*\(matched (\d+)(?:, \d+ without such an item)?(?:, missed \d+)?, acted (\d+)(.*)\)', self.tool('trigger', 'list').stdout)
         return (int(found[1]), int(found[2]), found[3]) if found else None
 
     def until(self, name, wanted):
@@ -452,6 +453,72 @@ def spans_by_item():
     room.close()
 
 
-for part in (spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
+def the_end():
+    """A trigger on a fatal signal, and on the exit status; set in a running process, too."""
+    room = Room('ctrace.trigger.E = when exit != 0 do dump', 'ctrace.trigger.F = when exit in (3..5) do wto', 'ctrace.run.programs = on')
+    tap.same('status 0', room.whole('trace', 'app', DEBUG, '3'), 0)
+    tap.same('no dump', room.dumps(), [])
+    tap.same('status 7', room.whole('trace', 'app', DEBUG, '3', 'exit', '7'), 7)
+    dumps = room.dumps()
+    tap.same('a dump', len(dumps), 1)
+    with open(room.at(dumps[0], '.dump'), encoding='utf-8') as file:
+        tap.check('it says why', re.search(r'(?s)reason: trigger E\n.*\nexit: 7\n', file.read()))
+    tap.same('of what the process had', len(room.shown(dumps[0])), 3)
+    program = room.start('trace', 'app', DEBUG, '3', 'pause')
+    room.until('E', lambda *_: True)
+    with open(room.at('act'), 'w', encoding='utf-8') as file:
+        file.write(f'#!/bin/sh\necho "$1 $2" > {room.at("ran")}\n')
+    os.chmod(room.at('act'), 0o700)
+    for verb, name, what, act in (('add', 'S', ['--signal'], 'dump'), ('add', 'X', ['--exit', '== 0'], f'run:{room.at("act")}'),
+                                  ('disable', 'E', [], None)):
+        done = room.tool('trigger', verb, name, *what, *(('--do', act) if act else ()))
+        tap.same(f'{verb} {name}', done.returncode, 0)
+    other = room.start('trace', 'app', DEBUG, '3', 'pause')
+    while len(re.findall(r' S  when signal do dump', room.tool('trigger', 'list').stdout)) != 2:
+        pass
+    for victim in (program, other):
+        victim.send_signal(signal.SIGSEGV)
+        tap.same('dies of the signal', victim.wait(PATIENCE), -signal.SIGSEGV)
+    room.tool('recover')
+    found = [name for name in room.dumps() if 'reason: signal SIGSEGV' in open(room.at(name, '.dump'), encoding='utf-8').read()]
+    tap.same('each is dumped: the one that was running, and the one that has come', len(found), 2)
+    room.tool('trigger', 'disable', 'S')
+    room.whole('trace', 'app', DEBUG, '1')
+    end = time.monotonic() + PATIENCE
+    while not os.path.exists(room.at('ran')):
+        assert time.monotonic() < end
+    tap.check('a program at the end', True)
+    quiet = room.start('trace', 'app', DEBUG, '3', 'pause')
+    room.until('S', lambda *_: True)
+    quiet.send_signal(signal.SIGSEGV)
+    tap.same('a disabled trigger', quiet.wait(PATIENCE), -signal.SIGSEGV)
+    room.tool('recover')
+    tap.same('leaves no dump', len(room.dumps()), 3)
+    for what, act, refusal in ((['--signal'], 'wto', 'fatal signal'), (['--signal'], 'dump,run:/bin/true', 'fatal signal'),
+                               (['--exit', '!= 0'], 'stop', 'end of a process'), (['--exit', '!= 0'], 'level:debug:1s', 'end of a process'),
+                               (['--exit', '!= 0', '--once'], 'dump', 'ends once'), (['--exit', '~ 5'], 'dump', 'no pattern'),
+                               (['--exit', '!= 0', '--signal'], 'dump', 'one of'), ([], 'dump', 'one of')):
+        done = room.tool('trigger', 'add', 'R', *what, '--do', act)
+        tap.check(f'refused: {what} {act}', done.returncode != 0 and refusal in done.stderr, done)
+    room.close()
+
+
+def fields_of_records():
+    """What the process cannot compare is refused where that is known, and counted where it is not."""
+    room = Room('ctrace.trigger.B = when event = 3 && data1 = 5 do wto', 'ctrace.trigger.N = when event = 4 && data2 != 1 do wto')
+    program = room.start('trace', 'app', DEBUG, '3', 'items', 'app', INFO, 'items', 'app', INFO, 'text', 'app', INFO, 'x', 'pause')
+    for name in ('record.AMOUNT', 'data1.AMOUNT', 'data[0].A.NAME', 'data.AMOUNT', 'mnemonic'):
+        done = room.tool('trigger', 'add', 'R', '--when', f'component == app && {name} = 5', '--do', 'wto')
+        tap.check(f'refused: {name}', done.returncode != 0 and f'no catalogue, which knows "{name}"' in done.stderr, done)
+    end = time.monotonic() + PATIENCE
+    while '1 without such an item' not in (listed := room.tool('trigger', 'list').stdout):
+        assert time.monotonic() < end, listed
+    tap.check('a number against bytes', re.search(r' B .*\(matched 0, 2 without such an item, acted 0\)', listed), listed)
+    tap.check('an item that is not there', re.search(r' N .*\(matched 0, 1 without such an item, acted 0\)', listed), listed)
+    room.finish(program)
+    room.close()
+
+
+for part in (fields_of_records, the_end, spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
     part()
 sys.exit(tap.end())

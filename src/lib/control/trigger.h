@@ -29,7 +29,14 @@ enum ct_trigger_field {
 	CT_TRIGGER_LEVEL,
 	CT_TRIGGER_EVENT,
 	CT_TRIGGER_THREAD,
-	CT_TRIGGER_DATA
+	CT_TRIGGER_DATA,
+	CT_TRIGGER_STATUS /* of the process's exit */
+};
+/* What a trigger waits for. */
+enum ct_trigger_cause {
+	CT_TRIGGER_ON_EVENT,
+	CT_TRIGGER_ON_SIGNAL, /* a fatal one; no tests */
+	CT_TRIGGER_ON_EXIT    /* one test */
 };
 struct ct_trigger_test {
 	enum ct_trigger_field field;
@@ -71,6 +78,7 @@ enum ct_trigger_change {
 
 struct ct_trigger {
 	enum ct_trigger_change change;
+	enum ct_trigger_cause cause;
 	bool is_disabled; /* "disabled" precedes "when" */
 	uint32_t begin;   /* where "when" begins in the text */
 	uint32_t test_count;
@@ -93,8 +101,8 @@ struct ct_trigger {
 };
 
 /* ---- trigger_parse.c: "[disabled] when FILTER [span ID [by dataN] > TIME] [count N] [rate
- * N/s] [once | every TIME] do ACTION[, ACTION]", or a word of enum ct_trigger_change.
- * SYNTAX_ERROR: the diagnostic's column is one of the text. */
+ * N/s] [once | every TIME] do ACTION[, ACTION]", "when signal do dump", "when exit != 0 do ACTION",
+ * or a word of enum ct_trigger_change. SYNTAX_ERROR: the diagnostic's column is one of the text. */
 enum ctrace_status ct_trigger_parse(const char *text, size_t size, struct ct_trigger *out,
 				    struct ct_diagnostic *out_diagnostic) CT_MUST_USE;
 /* A name is 1 to CT_TRIGGER_NAME letters, digits, _ and -. */
@@ -113,6 +121,11 @@ struct ct_trigger_event {
 bool ct_trigger_fits_head(const struct ct_trigger *trigger, const struct ct_trigger_event *event);
 /* Do all the others hold too? */
 bool ct_trigger_fits_items(const struct ct_trigger *trigger, const struct ct_trigger_event *event);
+/* Does a trigger on the exit fit this status? */
+bool ct_trigger_fits_exit(const struct ct_trigger *trigger, int status);
+/* Does the event lack an item of the kind that a test compares: a number, or a text?  Then it fits
+ * neither the test nor its opposite. */
+bool ct_trigger_lacks_item(const struct ct_trigger *trigger, const struct ct_trigger_event *event);
 /* Does it need the items? */
 bool ct_trigger_has_items(const struct ct_trigger *trigger);
 /* Do the tests of the component hold, and those of the event's id?  The latter are tests of the end

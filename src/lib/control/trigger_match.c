@@ -81,9 +81,16 @@ static bool head_fits(const struct ct_trigger_test *test, const struct ct_trigge
 	case CT_TRIGGER_THREAD:
 		return in_ranges(test, event->tid) != test->is_inverted;
 	case CT_TRIGGER_DATA:
+	case CT_TRIGGER_STATUS:
 		break;
 	}
 	return true;
+}
+
+bool ct_trigger_fits_exit(const struct ct_trigger *trigger, int status)
+{
+	return trigger->cause == CT_TRIGGER_ON_EXIT &&
+	       in_ranges(&trigger->test[0], status) != trigger->test[0].is_inverted;
 }
 
 bool ct_trigger_fits_head(const struct ct_trigger *trigger, const struct ct_trigger_event *event)
@@ -135,4 +142,21 @@ bool ct_trigger_fits_items(const struct ct_trigger *trigger, const struct ct_tri
 		    !data_fits(&trigger->test[i], event))
 			return false;
 	return true;
+}
+
+bool ct_trigger_lacks_item(const struct ct_trigger *trigger, const struct ct_trigger_event *event)
+{
+	for (uint32_t i = 0; i < trigger->test_count; i++) {
+		const struct ct_trigger_test *test = &trigger->test[i];
+		uint32_t at = test->is_any ? 0 : test->item;
+		uint32_t end = test->is_any ? event->item_count : test->item + 1;
+
+		if (test->field != CT_TRIGGER_DATA)
+			continue;
+		while (at < end && at < event->item_count && item_fits(test, &event->items[at]) < 0)
+			at++;
+		if (at >= end || at >= event->item_count)
+			return true;
+	}
+	return false;
 }

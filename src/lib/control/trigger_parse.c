@@ -1,9 +1,11 @@
 /*
  * trigger_parse.c - the text of a trigger: the value of the key ctrace.trigger.NAME.
  *
- *     [disabled] when FILTER [span ID [by dataN] > TIME] [count N] [rate N/s] [once | limit N]
- * [every TIME] do ACTION[, ACTION]... off | enable | disable
+ *     [disabled] when FILTER [span ID [by dataN] > TIME] [HOW OFTEN] do ACTION[, ACTION]...
+ *     [disabled] when {signal | exit COMPARISON} do ACTION[, ACTION]...
+ *     off | enable | disable
  *
+ * HOW OFTEN is [count N] [rate N/s] [once | limit N] [every TIME].
  * FILTER is a part of the language of ctrace-filter(7): comparisons joined by && or and.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -361,6 +363,17 @@ static bool data_read(struct ct_span word, struct ct_trigger_test *test)
 	return true;
 }
 
+/* A field of a record or a name of an item: "data1.AMOUNT", "data.NAME", "record.AMOUNT", or the
+ * mnemonic. */
+static bool word_is_catalogue(struct ct_span word)
+{
+	bool is_item = word.size > 4 && ct_name_is(word.at, 4, "data");
+	bool is_record = word.size > 6 && ct_name_is(word.at, 6, "record");
+
+	return word_is(word, "mnemonic") ||
+	       ((is_item || is_record) && memchr(word.at, '.', word.size) != NULL);
+}
+
 static bool field_take(struct reading *reading, struct ct_trigger_test *test)
 {
 	static const char *const names[] = {
@@ -378,18 +391,20 @@ static bool field_take(struct reading *reading, struct ct_trigger_test *test)
 		}
 	if (data_read(word, test))
 		return true;
+	if (word_is_catalogue(word))
+		return refuse(
+			reading, word, "the traced process has no catalogue, which knows", NULL,
+			"an item as it is traced, such as data1 == 5; ctrace show --filter compares fields of records");
 	return refuse(
 		reading, word.size != 0 ? word : word_found(reading), "unknown field",
 		ct_suggest(word, names, CT_COUNT(names)),
 		"component, level, event, thread, data, data1 or data[0]; a trigger knows no other");
 }
 
-static bool test_take(struct reading *reading, struct ct_trigger_test *test)
+static bool comparison_take(struct reading *reading, struct ct_trigger_test *test)
 {
 	enum operator is = EQUAL;
 
-	if (!field_take(reading, test))
-		return false;
 	if (word_accept(reading, "in"))
 		return list_take(reading, test);
 	if (word_accept(reading, "not")) {
@@ -412,8 +427,23 @@ static bool test_take(struct reading *reading, struct ct_trigger_test *test)
 	return is == EQUAL ? equal_take(reading, test) : bound_take(reading, test, is);
 }
 
+static bool test_take(struct reading *reading, struct ct_trigger_test *test)
+{
+	return field_take(reading, test) && comparison_take(reading, test);
+}
+
 static bool filter_take(struct reading *reading, struct ct_trigger *out)
 {
+	if (word_accept(reading, "signal")) {
+		out->cause = CT_TRIGGER_ON_SIGNAL;
+		return true;
+	}
+	if (word_accept(reading, "exit")) {
+		out->cause = CT_TRIGGER_ON_EXIT;
+		out->test_count = 1;
+		out->test[0].field = CT_TRIGGER_STATUS;
+		return comparison_take(reading, &out->test[0]);
+	}
 	do {
 		if (out->test_count == CT_TRIGGER_TESTS)
 			return refuse(reading, word_found(reading), "too many comparisons, from",
@@ -577,6 +607,21 @@ static bool action_read(const struct reading *reading, struct ct_span word,
 	return true;
 }
 
+/* At a fatal signal the process has time for a note only, of which others make the dump. */
+static bool action_is_possible(const struct reading *reading, struct ct_span word,
+			       const struct ct_trigger *trigger)
+{
+	enum ct_trigger_act act = trigger->action[trigger->action_count].act;
+
+	if (trigger->cause == CT_TRIGGER_ON_SIGNAL && act != CT_TRIGGER_DUMP)
+		return refuse(reading, word, "not possible at a fatal signal:", NULL, "dump");
+	if (trigger->cause == CT_TRIGGER_ON_EXIT && act != CT_TRIGGER_DUMP &&
+	    act != CT_TRIGGER_WTO && act != CT_TRIGGER_RUN)
+		return refuse(reading, word, "without effect at the end of a process:", NULL,
+			      "dump, wto or run:PROGRAM");
+	return true;
+}
+
 static bool actions_take(struct reading *reading, struct ct_trigger *out)
 {
 	do {
@@ -587,6 +632,8 @@ static bool actions_take(struct reading *reading, struct ct_trigger *out)
 				      "at most 4 of them");
 		if (!action_read(reading, word.size != 0 ? word : word_found(reading),
 				 &out->action[out->action_count]))
+			return false;
+		if (!action_is_possible(reading, word, out))
 			return false;
 		out->action_count++;
 	} while (mark_accept(reading, ","));
@@ -615,9 +662,14 @@ static bool trigger_take(struct reading *reading, struct ct_trigger *out)
 			      "when FILTER do ACTION, off, enable or disable");
 	if (!filter_take(reading, out))
 		return false;
-	while (!word_accept(reading, "do"))
+	while (!word_accept(reading, "do")) {
+		if (out->cause != CT_TRIGGER_ON_EVENT)
+			return refuse(reading, word_found(reading),
+				      "a process ends once, and has no", NULL,
+				      "when signal do dump, or when exit != 0 do ACTION");
 		if (!condition_take(reading, out))
 			return false;
+	}
 	/* A trigger that matches every event must not fill the disk. */
 	if (out->limit != 1 && out->every_ns == 0)
 		out->every_ns = EVERY_NS;

@@ -275,7 +275,8 @@ static void exit_note(int status, void *argument)
 void ct_crash_follow(struct ct_process *process)
 {
 	static bool notes_exit;
-	uint32_t on = __atomic_load_n(&process->settings.dump_on, __ATOMIC_RELAXED);
+	uint32_t on = __atomic_load_n(&process->settings.dump_on, __ATOMIC_RELAXED) |
+		      __atomic_load_n(&process->trigger_dump_on, __ATOMIC_RELAXED);
 
 	if ((on & (CT_DUMP_ON_SIGNAL | CT_DUMP_ON_ABORT)) != 0)
 		file_make(process);

@@ -12,7 +12,7 @@
 
 #include "lib/process/process.h"
 
-/* Follows ctrace.dump.on: makes the file and installs the handlers, or restores the former
+/* Follows ctrace.dump.on and what triggers add to it: makes the file and installs the handlers, or restores the former
  * actions.  Called by a thread that attaches or changes the settings. */
 void ct_crash_follow(struct ct_process *process);
 

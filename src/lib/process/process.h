@@ -45,6 +45,8 @@ struct ct_process {
 	/* mask of destinations of dead external writers: the consumer thread finishes their work,
 	 * and clears it */
 	uint32_t taking_over;
+	/* atomic: what triggers add to ctrace.dump.on, a mask of enum ct_dump_on */
+	uint32_t trigger_dump_on;
 	struct ct_settings settings; /* last: most of its pages stay untouched */
 };
 /* Hidden, so that trace calls load it without indirection. */

@@ -334,6 +334,9 @@ static void add_trigger(struct ct_answer *answer, const struct ct_trigger_state 
 	ct_buf_init(&counts);
 	ct_buf_add_format(&counts, "%s%s (matched %llu", state->is_disabled ? "disabled " : "",
 			  state->text, (unsigned long long)state->matches);
+	if (state->unlike != 0)
+		ct_buf_add_format(&counts, ", %llu without such an item",
+				  (unsigned long long)state->unlike);
 	if (missed != 0)
 		ct_buf_add_format(&counts, ", missed %llu", (unsigned long long)missed);
 	ct_buf_add_format(&counts, ", acted %llu", (unsigned long long)state->acts);

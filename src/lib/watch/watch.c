@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/dump/crash.h"
 #include "lib/process/process.h"
 
 #define LOOK_NS 20000000u
@@ -52,6 +53,9 @@ static struct {
 	uint32_t stopping;
 	uint32_t ended;
 } watch = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* Two commands at a time must not install handlers at once.  Taken before the lock of triggers. */
+static pthread_mutex_t end_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void ct_trigger_lock(void)
 {
@@ -206,7 +210,7 @@ static bool row_looks(const struct row *row, const struct ct_trigger_event *even
 {
 	const struct ct_trigger *trigger = &row->trigger;
 
-	if (row->state.is_disabled)
+	if (row->state.is_disabled || trigger->cause != CT_TRIGGER_ON_EVENT)
 		return false;
 	if (!trigger->has_span)
 		return ct_trigger_fits_head(trigger, event);
@@ -255,6 +259,8 @@ static void event_match(const struct ct_event *decoded, uint64_t now_ns)
 			row_follow_span(row, &event, decoded->ticks, now_ns);
 		else if (ct_trigger_fits_items(&row->trigger, &event))
 			row_match(row, &event, 0, now_ns);
+		else
+			row->state.unlike += ct_trigger_lacks_item(&row->trigger, &event);
 	}
 }
 
@@ -438,13 +444,22 @@ static void due_act(void)
 
 /* ---- the thread ---- */
 
+/* Only triggers on events need the rings.  Under the lock. */
+static bool has_event_rows(void)
+{
+	for (uint32_t i = 0; i < watch.count; i++)
+		if (watch.rows[i].trigger.cause == CT_TRIGGER_ON_EVENT)
+			return true;
+	return false;
+}
+
 /* Without a trigger there is nothing to follow. */
 static bool thread_is_idle(void)
 {
 	bool is_idle;
 
 	ct_trigger_lock();
-	is_idle = watch.count == 0 && watch.is_running && !ct_trigger_has_levels();
+	is_idle = !has_event_rows() && watch.is_running && !ct_trigger_has_levels();
 	if (is_idle) {
 		watch.is_running = false;
 		(void)pthread_detach(watch.thread);
@@ -478,7 +493,7 @@ static void *watch_run(void *unused)
 /* Under the lock. */
 static void thread_start(void)
 {
-	if (watch.is_running || watch.count == 0 || ct_process.pool == NULL)
+	if (watch.is_running || !has_event_rows() || ct_process.pool == NULL)
 		return;
 	places_begin();
 	watch.stopping = watch.ended = 0;
@@ -569,6 +584,73 @@ static bool rows_are_needed(void)
 	return is_needed;
 }
 
+/* ---- the end of the process ---- */
+
+/* A trigger on the exit that fits; *at: where to go on. */
+static bool exit_take(int status, uint32_t *at, struct ct_trigger_fired *out)
+{
+	bool has = false;
+
+	ct_trigger_lock();
+	for (; !has && *at < watch.count; ++*at) {
+		struct row *row = &watch.rows[*at];
+
+		has = !row->state.is_disabled && ct_trigger_fits_exit(&row->trigger, status);
+		if (!has)
+			continue;
+		*out = (struct ct_trigger_fired){ .is_exit = true,
+						  .status = status,
+						  .action_count = row->trigger.action_count };
+		memcpy(out->name, row->state.name, sizeof out->name);
+		memcpy(out->action, row->trigger.action, sizeof out->action);
+	}
+	ct_trigger_unlock();
+	return has;
+}
+
+/* On the thread that ends the process, while all else still runs. */
+static void exit_act(int status, void *unused)
+{
+	struct ct_trigger_fired fired;
+	char report[256];
+	uint32_t at = 0;
+
+	(void)unused;
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
+	    ct_thread_locked != 0)
+		return;
+	while (exit_take(status & 0xFF, &at, &fired))
+		(void)ct_trigger_act(&fired, report);
+}
+
+/* Follows the triggers that wait for the end of the process. */
+static void end_follow(void)
+{
+	static bool notes_exit;
+	uint32_t before, on = 0;
+	bool has_exit = false;
+
+	ct_guard_lock(&end_lock);
+	before = __atomic_load_n(&ct_process.trigger_dump_on, __ATOMIC_RELAXED);
+	ct_trigger_lock();
+	for (uint32_t i = 0; i < watch.count; i++) {
+		const struct row *row = &watch.rows[i];
+
+		if (row->state.is_disabled)
+			continue;
+		if (row->trigger.cause == CT_TRIGGER_ON_SIGNAL)
+			on = CT_DUMP_ON_SIGNAL | CT_DUMP_ON_ABORT;
+		has_exit |= row->trigger.cause == CT_TRIGGER_ON_EXIT;
+	}
+	__atomic_store_n(&ct_process.trigger_dump_on, on, __ATOMIC_RELAXED);
+	ct_trigger_unlock();
+	if (on != before)
+		ct_crash_follow(&ct_process);
+	if (has_exit && !notes_exit)
+		notes_exit = on_exit(exit_act, NULL) == 0;
+	ct_guard_unlock(&end_lock);
+}
+
 void ct_trigger_update(void)
 {
 	struct ct_trigger_list *list;
@@ -591,6 +673,7 @@ void ct_trigger_update(void)
 		watch.rows = rows;
 		thread_start();
 		ct_trigger_unlock();
+		end_follow();
 	}
 	free(old);
 	free(list);
@@ -615,6 +698,7 @@ void ct_trigger_begin_anew(struct ct_span name)
 void ct_trigger_forked(void)
 {
 	(void)pthread_mutex_init(&watch.lock, NULL);
+	(void)pthread_mutex_init(&end_lock, NULL);
 	watch.is_running = false;
 	watch.missed = 0;
 	watch.places = NULL; /* the thread may have been changing them: they stay in its memory */
@@ -623,10 +707,11 @@ void ct_trigger_forked(void)
 	for (uint32_t i = 0; i < watch.count; i++) {
 		struct row *row = &watch.rows[i];
 
-		row->state.matches = row->state.acts = row->state.acted_ns = 0;
+		row->state.matches = row->state.unlike = row->state.acts = row->state.acted_ns = 0;
 		row->is_due = false;
 		row_begin_anew(row);
 	}
+	ct_process.trigger_dump_on = 0; /* the child follows the triggers when it attaches */
 	ct_trigger_forget_levels();
 }
 

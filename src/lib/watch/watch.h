@@ -41,6 +41,7 @@ struct ct_trigger_state {
 	bool is_disabled;  /* it was set or changed so */
 	bool is_used_up;   /* it has acted as often as its limit: it does no more */
 	uint64_t matches;  /* events that matched */
+	uint64_t unlike;   /* events that have no such item as the filter compares */
 	uint64_t acts;     /* how often it acted */
 	uint64_t acted_ns; /* the last time, since 1970; 0: never */
 	char report[256];  /* the result then */
@@ -73,7 +74,9 @@ struct ct_trigger_fired {
 	char name[CT_TRIGGER_NAME + 1];
 	uint32_t action_count;
 	struct ct_trigger_action action[CT_TRIGGER_ACTIONS];
-	char component[CTRACE_MAX_COMPONENT + 1]; /* of the event */
+	bool is_exit;                             /* there is no event */
+	int status;                               /* then: the process's */
+	char component[CTRACE_MAX_COMPONENT + 1]; /* of the event; "": none */
 	uint32_t event_id, level, tid;
 	uint64_t span_ns; /* of a span; 0: none */
 };

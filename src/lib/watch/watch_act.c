@@ -46,9 +46,14 @@ static bool act_dump(const struct ct_trigger_fired *fired, char report[256])
 	if (fired->span_ns != 0)
 		(void)snprintf(span, sizeof span, "span: %llu ns\n",
 			       (unsigned long long)fired->span_ns);
-	(void)snprintf(details, sizeof details, "trigger: %s\nevent: %.255s %u %s\nthread: %u\n%s",
-		       fired->name, fired->component, fired->event_id, ct_level_name(fired->level),
-		       fired->tid, span);
+	if (fired->is_exit)
+		(void)snprintf(details, sizeof details, "trigger: %s\nexit: %d\n", fired->name,
+			       fired->status);
+	else
+		(void)snprintf(details, sizeof details,
+			       "trigger: %s\nevent: %.255s %u %s\nthread: %u\n%s", fired->name,
+			       fired->component, fired->event_id, ct_level_name(fired->level),
+			       fired->tid, span);
 	status = ct_dump_own(&request, path, sizeof path, &events);
 	if (status == CTRACE_OK) {
 		const char *slash = strrchr(path, '/');

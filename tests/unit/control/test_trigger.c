@@ -56,6 +56,10 @@ static void parses(void **state)
 	assert_true(trigger.span.first == 2000000 && trigger.span.last > UINT64_MAX);
 	assert_true(parse("when event=4 span 2 < 5us do wto"));
 	assert_true(trigger.span.first == 0 && trigger.span.last == 4999);
+	assert_true(parse("when signal do dump") && trigger.cause == CT_TRIGGER_ON_SIGNAL);
+	assert_false(ct_trigger_fits_exit(&trigger, 1));
+	assert_true(parse("when exit not in (0, 4..6) do wto, run:/bin/true"));
+	assert_true(ct_trigger_fits_exit(&trigger, 7) && !ct_trigger_fits_exit(&trigger, 5));
 	assert_true(parse("enable") && trigger.change == CT_TRIGGER_ENABLE);
 	assert_true(parse("disable") && trigger.change == CT_TRIGGER_DISABLE);
 	assert_true(parse(" off "));
@@ -89,6 +93,10 @@ static void refuses(void **state)
 		{ "when event = 1 span 2 = 2ms do dump", 23 },
 		{ "when event = 1 span 2 > 2 do dump", 25 },
 		{ "when event = 1 span 2 by data > 2ms do dump", 26 },
+		{ "when signal once do dump", 13 },
+		{ "when signal do wto", 16 },
+		{ "when exit != 0 do dump, stop", 25 },
+		{ "when exit do dump", 11 },
 		{ "when event = 1 || event = 2 do dump", 19 },
 		{ "when event = 1 do run:sh", 23 },
 		{ "when event = 1 do level:debug", 25 },
@@ -186,6 +194,11 @@ static void matches(void **state)
 	for (size_t i = 0; i < CT_COUNT(bad); i++)
 		if (fits(bad[i]))
 			fail_msg("%s", bad[i]);
+	assert_true(parse("when data2 = 1 && data1 = 'text' do dump"));
+	assert_true(ct_trigger_lacks_item(&trigger, &event));
+	assert_true(parse("when data2 = 1 && data ~ '*' do dump"));
+	assert_false(ct_trigger_lacks_item(&trigger, &event));
+	assert_true(parse("when data9 = 1 do dump") && ct_trigger_lacks_item(&trigger, &event));
 	assert_true(parse("when component ~ 'pay*' && event = 18 && level = fatal do dump"));
 	assert_true(ct_trigger_fits_component(&trigger, &event));
 	assert_true(ct_trigger_fits_id(&trigger, &event));
