@@ -373,7 +373,7 @@ def slip_member():
         with open(room.at('parmlib', name), 'w', encoding='utf-8') as file:
             file.write(''.join(line + '\n' for line in lines))
 
-    member('IEASLP01', '* the night shift', 'SLIP SET,ID=A1,COMP=app, this is a comment', '     ENTRYID=4,'.ljust(72) + '00000020',
+    member('IEASLP01', '* the night shift', 'SLIP SET,ID=A1,COMP=app, this is a comment', 'ENTRYID=4,'.rjust(71) + '000000200',
            "     DATA=(1,EQ,'bo om'),ACTION=STOP", '', '  END and this', 'SLIP SET,ID=A2,COMP=app,ENTRYID=9,DISABLE,END', 'SLIP MOD,EN,ID=A2')
     member('IEASLP02', 'SLIP SET,ID=B1,COMP=app,END', 'SLIP SET,ID=B2,COMP=app,', '  LPAMOD=(A,1),END', 'TRACE CT,ON,COMP=app')
     member('IEASLP03', '* nothing')
