@@ -1,9 +1,9 @@
 /*
  * watch.c - the thread that follows the rings for triggers.
  *
- * It runs only while there is a trigger.  It looks at all rings every LOOK_NS, has a position of
- * its own in each, and copies what is new there.  Rows are matched and counted under the lock,
- * which is held for a chunk at most; actions run under no lock.
+ * It runs only while a trigger on events is enabled.  It looks at all rings every LOOK_NS, has a
+ * position of its own in each, and copies what is new there.  Rows are matched and counted under
+ * the lock, which is held for a chunk at most; actions run under no lock.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -444,11 +444,12 @@ static void due_act(void)
 
 /* ---- the thread ---- */
 
-/* Only triggers on events need the rings.  Under the lock. */
+/* Only enabled triggers on events need the rings.  Under the lock. */
 static bool has_event_rows(void)
 {
 	for (uint32_t i = 0; i < watch.count; i++)
-		if (watch.rows[i].trigger.cause == CT_TRIGGER_ON_EVENT)
+		if (watch.rows[i].trigger.cause == CT_TRIGGER_ON_EVENT &&
+		    !watch.rows[i].state.is_disabled)
 			return true;
 	return false;
 }
