@@ -93,6 +93,7 @@ void cob_runtime_error(const char *format, ...)
 	       CTRACE_TEXT(where.program.text, where.program.size),
 	       CTRACE_TEXT(message.text, text_size(message.text)),
 	       CTRACE_TEXT(source.text, source.size), CTRACE_U32(where.line));
+	ctrace_dump_error_(message.text, text_size(message.text));
 	errno = error;
 	ct_calls_find();
 	PASS(cob_runtime_error, "%s", message.text);
@@ -240,6 +241,7 @@ static void signal_arrived(int number, siginfo_t *info, void *context)
 		where = ct_program_where_after_fault(name);
 	CTRACE(&ct_rts, CTRACE_FATAL, 1030, CTRACE_U32(number),
 	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
+	ctrace_dump_signal_(number, info, context);
 	taken->handler(number);
 }
 

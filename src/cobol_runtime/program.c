@@ -46,6 +46,21 @@ static struct step {
 static bool has_steps;
 _Static_assert(STEP_NAMES >= CT_ENCODED_LEAST, "whole pieces are copied");
 
+/*
+ * The sections and paragraphs that were entered, by the statement at their head.  A PERFORM returns
+ * without a call of libcob, so the one that was entered last need not be the present one: a
+ * statement belongs to the last head before it in the source.  Those with the same hash replace
+ * each other.  Written by the COBOL thread; dumps read on other threads and after a fault: stmt is
+ * 0 while the rest changes.
+ */
+#define HEADS 512 /* a power of two */
+static struct head {
+	const char *program;
+	const char *name;
+	_Atomic uint32_t stmt;
+} heads[HEADS];
+static struct head *_Atomic head_last;
+
 /* Entered, but not traced yet. */
 static struct {
 	cob_module *module;
@@ -63,6 +78,9 @@ static void names_forget(void)
 	for (size_t at = 0; has_steps && at < STEPS; at++)
 		steps[at].name = NULL;
 	has_steps = false;
+	for (size_t at = 0; head_last != NULL && at < HEADS; at++)
+		atomic_store_explicit(&heads[at].stmt, 0, memory_order_relaxed);
+	head_last = NULL;
 }
 
 /* libcob frees its state and unloads the modules. */
@@ -113,22 +131,94 @@ static bool memory_read(void *out, const void *from, size_t size)
 	return process_vm_readv(getpid(), &to, 1, &there, 1, 0) == (ssize_t)size;
 }
 
+static bool module_read(cob_module *out)
+{
+	cob_global *at = runtime_state;
+	cob_global state;
+
+	return at != NULL && ct_run_unit_version_is_known &&
+	       memory_read(&state, at, sizeof state) && state.cob_current_module != NULL &&
+	       memory_read(out, state.cob_current_module, sizeof *out);
+}
+
+/* Returns the size. */
+static size_t text_read(char *out, size_t room, const char *text)
+{
+	size_t size = 0;
+
+	while (text != NULL && size < room && memory_read(out + size, text + size, 1) &&
+	       out[size] != '\0')
+		size++;
+	return size;
+}
+
 struct ct_where ct_program_where_after_fault(char name[CT_FAULT_NAME])
 {
 	struct ct_where where = { .program = { name, 0 } };
-	cob_global state;
 	cob_module module;
 
-	if (runtime_state == NULL || !ct_run_unit_version_is_known ||
-	    !memory_read(&state, runtime_state, sizeof state) || state.cob_current_module == NULL ||
-	    !memory_read(&module, state.cob_current_module, sizeof module))
-		return where;
-	where.line = module_line(&module);
-	while (module.module_name != NULL && where.program.size < CT_FAULT_NAME - 1 &&
-	       memory_read(name + where.program.size, module.module_name + where.program.size, 1) &&
-	       name[where.program.size] != '\0')
-		where.program.size++;
+	if (module_read(&module)) {
+		where.line = module_line(&module);
+		where.program.size = text_read(name, CT_FAULT_NAME - 1, module.module_name);
+	}
 	return where;
+}
+
+/* NULL: not known. */
+static const char *head_find(const cob_module *module)
+{
+	uint32_t stmt = module->module_stmt, best = 0;
+	const struct head *last = atomic_load_explicit(&head_last, memory_order_acquire);
+	const char *name = last != NULL && last->program == module->module_name ? last->name : NULL;
+
+	for (size_t at = 0; at < HEADS; at++) {
+		uint32_t head = atomic_load_explicit(&heads[at].stmt, memory_order_acquire);
+
+		if (head != 0 && heads[at].program == module->module_name &&
+		    FILE_NUMBER(head) == FILE_NUMBER(stmt) && head <= stmt && head >= best) {
+			best = head;
+			name = heads[at].name;
+		}
+	}
+	return name;
+}
+
+static size_t line_add(char *out, size_t at, size_t room, const char *key, const char *text)
+{
+	size_t key_size = strlen(key), size;
+
+	if (text == NULL || room - at < key_size + 2)
+		return at;
+	memcpy(out + at, key, key_size);
+	size = text_read(out + at + key_size, room - at - key_size - 1, text);
+	for (size_t i = at + key_size; i < at + key_size + size; i++)
+		if (out[i] < ' ' || out[i] > '~')
+			out[i] = '?';
+	out[at + key_size + size] = '\n';
+	return at + key_size + size + 1;
+}
+
+size_t ct_program_place_print(char *out, size_t room)
+{
+	char digits[12] = "";
+	char *digit = &digits[sizeof digits - 1];
+	const char *source = NULL;
+	cob_module module;
+	size_t size;
+
+	if (ct_run_unit_is_ending() || !module_read(&module))
+		return 0;
+	size = line_add(out, 0, room, "program-id: ", module.module_name);
+	size = line_add(out, size, room, "paragraph: ", head_find(&module));
+	if (module_line(&module) == 0)
+		return size;
+	if (module.module_sources != NULL &&
+	    memory_read(&source, module.module_sources + FILE_NUMBER(module.module_stmt),
+			sizeof source))
+		size = line_add(out, size, room, "source: ", source);
+	for (uint32_t line = module_line(&module); line != 0; line /= 10)
+		*--digit = (char)('0' + line % 10);
+	return line_add(out, size, room, "line: ", digit);
 }
 
 struct ct_name ct_program_source(void)
@@ -449,6 +539,29 @@ __attribute__((noinline)) static void step_trace(struct ctrace_site *site, uint3
 	}
 }
 
+__attribute__((noinline)) static void head_store(struct head *head, const cob_module *module,
+						 const char *name)
+{
+	atomic_store_explicit(&head->stmt, 0, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	head->program = module->module_name;
+	head->name = name;
+	atomic_store_explicit(&head->stmt, module->module_stmt, memory_order_release);
+}
+
+static inline void head_note(const char *name)
+{
+	const cob_module *module = module_active();
+	uint32_t stmt = module != NULL ? module->module_stmt : 0;
+	struct head *head = &heads[stmt * UINT32_C(0x9E3779B1) / (UINT32_MAX / HEADS + 1)];
+
+	if (module == NULL)
+		return;
+	if (head->stmt != stmt || head->name != name || head->program != module->module_name)
+		head_store(head, module, name);
+	atomic_store_explicit(&head_last, head, memory_order_release);
+}
+
 /* Each has a class of its own. */
 static struct ctrace_site section_site, paragraph_site, statement_site;
 
@@ -456,6 +569,7 @@ void cob_trace_sect(const char *name)
 {
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
 		step_trace(&section_site, 1010, name);
+	head_note(name);
 	PASS(cob_trace_sect, name);
 }
 
@@ -463,6 +577,7 @@ void cob_trace_para(const char *name)
 {
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
 		step_trace(&paragraph_site, 1011, name);
+	head_note(name);
 	PASS(cob_trace_para, name);
 }
 

@@ -394,7 +394,7 @@ static void cobol_print(struct doctor *doctor, const struct cobol *cobol)
 	if (!cobol->is_found) {
 		line_add(
 			doctor, COBOL_LIBRARY
-			" is not installed: build ctrace where cobc and the header libcob.h are (make, make install)\n");
+			" is not installed, so no run-time error is traced or dumped: build ctrace where cobc and the header libcob.h are (make, make install)\n");
 		return;
 	}
 	line_add_text(doctor, cobol->library, strlen(cobol->library));
@@ -403,7 +403,9 @@ static void cobol_print(struct doctor *doctor, const struct cobol *cobol)
 	if (!cobol->is_alike)
 		line_add(doctor, "; they do not fit: build ctrace anew where this libcob is");
 	else if (!cobol->is_loaded)
-		line_add(doctor, ", and was not loaded: ctrace run loads it");
+		line_add(
+			doctor,
+			", and was not loaded: ctrace run loads it; without it no run-time error is traced or dumped");
 	line_add(doctor, "\n");
 }
 

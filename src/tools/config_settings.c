@@ -114,7 +114,8 @@ static const char *trigger_name(uint32_t trigger)
 
 static void dump_emit(struct sink *sink, const struct ct_settings *settings)
 {
-	static const char *const words[] = { "fatal-signal", "abort", "exit-status" };
+	static const char *const words[] = { "fatal-signal", "abort", "exit-status",
+					     "cobol-error" };
 	const char *before = "";
 
 	if (settings->dump_directory_size != 0) {

@@ -234,9 +234,65 @@ def a_child_does_not_note_for_its_parent(room):
     assert not room.dumps('own')
 
 
+def a_stack_may_be_exhausted(room):
+    for order in ('overflow', 'overflow thread'):
+        program = room.program()
+        program.ask('trace 3')
+        program.say(order)
+        assert program.wait() == -signal.SIGSEGV
+        has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV')
+        dump, = glob.glob(room.at('own', f'*.{program.pid}.*.dump'))
+        assert room.count(dump) > 4
+        has(room.tool('ipcs', 'STATUS', dump), '^ SIGNAL +SIGSEGV$', '^ ADDRESS +0x[0-9a-f]*[1-9a-f]', r'^ INSTRUCTION +.* overflow_deep', '^ TRACEBACK$',
+            r'(^   0x[0-9a-f]{16} /\S+/dump_subject\+0x[0-9a-f]+ overflow_deep\S*$\n){20}')
+
+
+def the_stack_for_a_signal_is_a_guest(room):
+    program = room.program()
+    assert program.ask('which stack') == 'none'
+    program.ask('trace 1')
+    assert program.ask('which stack') == 'another'
+    assert program.ask('own stack') == '0'
+    program.ask('trace 1')
+    assert program.ask('which stack') == 'own'
+    lines = [int(program.ask('threads 30')) for _ in range(3)]
+    assert lines[2] < lines[0] + 30, lines  # a stack and its guard are two lines
+    program = room.program()
+    assert program.ask('own stack') == '0'
+    program.ask('trace 1')
+    assert program.ask('which stack') == 'own'
+    program.say('overflow')
+    assert program.wait() == -signal.SIGSEGV
+    has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV')
+
+
+def a_former_handler_has_the_stack_it_had(room):
+    for order in ('crash', 'raise'):
+        for own in (False, True):
+            program = room.program()
+            assert program.ask('handler') == '0'
+            program.ask('trace 2')
+            if own and order == 'raise':
+                assert program.ask('own stack') == '0'
+            said = program.ask(order)
+            assert said == ('on one' if own and order == 'raise' else 'on none'), said
+            assert program.wait() == 7
+            has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV')
+
+
+def without_the_setting_there_is_no_stack(room):
+    program = room.program()
+    program.ask('trace 1')
+    assert program.ask('which stack') == 'none'
+
+
 OWN = 'ctrace.dump.directory = @/own'
 TESTS = [
     (crash_of_a_thread, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (a_stack_may_be_exhausted, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (the_stack_for_a_signal_is_a_guest, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (a_former_handler_has_the_stack_it_had, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (without_the_setting_there_is_no_stack, (OWN, 'ctrace.dump.on = abort, exit-status')),
     (a_child_does_not_note_for_its_parent, (OWN, 'ctrace.dump.on = fatal-signal')),
     (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),
     (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')),

@@ -7,9 +7,16 @@
  *     dump TITLE        dumps itself; the status, and the path
  *
  *     crash             dies of SIGSEGV, in the function fail() of another thread
+ *     raise             sends itself SIGSEGV
  *     abort             dies of SIGABRT
- *     fork              forks a child that dies of SIGSEGV at once; the child's signal
- *     exit N            ends with this status
+ *     overflow          dies of SIGSEGV, at the end of the main thread's stack
+ *     overflow thread   the same in another thread
+ *     handler           installs a handler for SIGSEGV on an alternate stack, which it does not
+ * set: the handler prints whether it runs on one, and ends with status 7 own stack         the
+ * thread sets an alternate stack of its own which stack       whose alternate stack is set: "none",
+ * "own" or "another" threads N         starts N threads, one after the other, that trace; the lines
+ * of its maps fork              forks a child that dies of SIGSEGV at once; the child's signal exit
+ * N            ends with this status
  *
  * Ends at the end of stdin.
  *
@@ -19,6 +26,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +64,92 @@ static void *fail(void *nothing)
 	return NULL;
 }
 
-static void crash(void)
+static volatile bool has_end; /* never */
+
+/* The compiler must not turn this into a loop. */
+static unsigned overflow_deep(volatile unsigned *above)
+{
+	volatile unsigned here[64];
+
+	here[0] = *above + 1;
+	if (here[0] % 1000 == 0)
+		CTRACE(&stored, CTRACE_INFO, 9, CTRACE_U32(here[0]));
+	return has_end ? 0 : overflow_deep(here) + here[0];
+}
+
+static void *overflow(void *unused)
+{
+	volatile unsigned depth = 0;
+
+	CTRACE(&stored, CTRACE_INFO, 8, CTRACE_U32(0));
+	depth = overflow_deep(&depth);
+	return unused;
+}
+
+static void *trace_once(void *unused)
+{
+	CTRACE(&stored, CTRACE_INFO, 8, CTRACE_U32(0));
+	return unused;
+}
+
+static void thread_run(void *(*body)(void *))
 {
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, fail, NULL) == 0)
+	if (pthread_create(&thread, NULL, body, NULL) == 0)
 		(void)pthread_join(thread, NULL);
+}
+
+static void threads(unsigned long count)
+{
+	FILE *maps;
+	int character;
+	unsigned lines = 0;
+
+	for (unsigned long i = 0; i < count; i++)
+		thread_run(trace_once);
+	maps = fopen("/proc/self/maps", "r");
+	while (maps != NULL && (character = fgetc(maps)) != EOF)
+		lines += character == '\n';
+	if (maps != NULL)
+		(void)fclose(maps);
+	printf("%u\n", lines);
+}
+
+static char own_stack[128 << 10];
+
+static void set_own_stack(void)
+{
+	const stack_t stack = { .ss_sp = own_stack, .ss_size = sizeof own_stack };
+
+	printf("%d\n", sigaltstack(&stack, NULL));
+}
+
+static const char *which_stack(void)
+{
+	stack_t stack;
+
+	if (sigaltstack(NULL, &stack) != 0 || (stack.ss_flags & SS_DISABLE) != 0)
+		return "none";
+	return stack.ss_sp == own_stack ? "own" : "another";
+}
+
+static void handle(int number)
+{
+	stack_t stack = { .ss_flags = 0 };
+
+	(void)number;
+	(void)sigaltstack(NULL, &stack);
+	(void)!write(STDOUT_FILENO, (stack.ss_flags & SS_ONSTACK) != 0 ? "on one\n" : "on none\n",
+		     (stack.ss_flags & SS_ONSTACK) != 0 ? 7 : 8);
+	_exit(7);
+}
+
+static void set_handler(void)
+{
+	struct sigaction action = { .sa_handler = handle, .sa_flags = SA_ONSTACK };
+
+	printf("%d\n", sigaction(SIGSEGV, &action, NULL));
 }
 
 static void fork_child(void)
@@ -84,7 +172,21 @@ static void obey(char *line)
 	else if (strncmp(line, "dump ", 5) == 0)
 		dump(line + 5);
 	else if (strcmp(line, "crash") == 0)
-		crash();
+		thread_run(fail);
+	else if (strcmp(line, "overflow") == 0)
+		(void)overflow(NULL);
+	else if (strcmp(line, "overflow thread") == 0)
+		thread_run(overflow);
+	else if (strcmp(line, "handler") == 0)
+		set_handler();
+	else if (strcmp(line, "raise") == 0)
+		(void)raise(SIGSEGV);
+	else if (strcmp(line, "own stack") == 0)
+		set_own_stack();
+	else if (strcmp(line, "which stack") == 0)
+		puts(which_stack());
+	else if (strncmp(line, "threads ", 8) == 0)
+		threads(strtoul(line + 8, NULL, 10));
 	else if (strcmp(line, "abort") == 0)
 		abort();
 	else if (strcmp(line, "fork") == 0)

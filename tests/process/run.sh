@@ -442,7 +442,7 @@ doctor() {
 	local version
 	version=$(cobcrun --version | sed -n '1s/.* \([0-9]*\.[0-9]*\).*/\1/p')
 	ctrace doctor ./shop >out 2>err
-	grep -qE "^cobol +/.*/libcob\.so[.0-9]* is ${version}[0-9.]*; $CTRACE_BUILD/libctrace-cobol\.so is for $version, and was not loaded: ctrace run loads it$" out || { cat out; return 1; }
+	grep -qE "^cobol +/.*/libcob\.so[.0-9]* is ${version}[0-9.]*; $CTRACE_BUILD/libctrace-cobol\.so is for $version, and was not loaded: ctrace run loads it; without it no run-time error is traced or dumped$" out || { cat out; return 1; }
 	LD_PRELOAD=$CTRACE_BUILD/libctrace-cobol.so ctrace doctor --json ./shop 2>/dev/null >json
 	has json '"loaded":true' && has json "\"built_for\":\"$version\"" && ctrace doctor true | { ! grep '^cobol'; }
 }

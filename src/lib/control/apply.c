@@ -528,7 +528,7 @@ static const struct ct_verb_row rows[] = {
 	  "how much the dumps in that directory may take in all; 1G by default",
 	  apply_dump_size },
 	{ CT_VERB_DUMP_ON, "ctrace.dump.on", CT_SUBJECT_NONE, CT_VALUE_DUMP_ON, "",
-	  "off | fatal-signal, abort, exit-status",
+	  "off | fatal-signal, abort, exit-status, cobol-error",
 	  "when a process is dumped without a request; off by default",
 	  apply_dump_on },
 };

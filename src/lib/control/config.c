@@ -343,11 +343,13 @@ static const struct word dump_on_words[] = {
 	{ "fatal-signal", CT_DUMP_ON_SIGNAL },
 	{ "abort", CT_DUMP_ON_ABORT },
 	{ "exit-status", CT_DUMP_ON_EXIT },
+	{ "cobol-error", CT_DUMP_ON_COBOL },
 };
 
 static enum ctrace_status dump_on_parse(const struct parser *parser, struct ct_span value)
 {
-	static const char expected[] = "off, or some of fatal-signal, abort and exit-status";
+	static const char expected[] =
+		"off, or some of fatal-signal, abort, exit-status and cobol-error";
 	struct ct_span word = value;
 	uint64_t mask = 0;
 	enum ctrace_status status = CTRACE_OK;

@@ -8,6 +8,9 @@
  * status and the core that it would have had.  A handler that the program installs later replaces
  * this one.
  *
+ * The handler runs on the alternate stack of the thread, because the fault may be the end of its
+ * stack (lib/process/signal_stack.c).
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/dump/crash.h"
@@ -25,7 +28,10 @@
 #include <unistd.h>
 #include <unwind.h>
 
+#include <ctrace/ctrace.h>
+
 #include "lib/dump/dump.h"
+#include "lib/process/signal_stack.h"
 
 #define FRAMES_LIMIT 64u
 #define MAPS_LIMIT (1u << 20)
@@ -160,6 +166,7 @@ static void write_all(size_t row, const siginfo_t *info, const ucontext_t *conte
 {
 	struct line line = { .size = 0 };
 	struct walk walk = { 0 };
+	char place[CT_DUMP_PLACE];
 
 	line_text(&line, "signal: ");
 	line_text(&line, signals[row].name);
@@ -167,6 +174,7 @@ static void write_all(size_t row, const siginfo_t *info, const ucontext_t *conte
 	write_address("thread", "", (uint64_t)thread);
 	if (info->si_code > 0 && signals[row].number != SIGABRT)
 		write_address("address", "", (uint64_t)(uintptr_t)info->si_addr);
+	(void)!write(crash_fd, place, ct_dump_print_code_place(place));
 	write_registers(context);
 	/* A damaged stack may fault once more: handler_run() comes back here. */
 	if (sigsetjmp(walk_end, 1) == 0)
@@ -185,13 +193,10 @@ static void await_writer(void)
 		(void)nanosleep(&pause, NULL);
 }
 
-static void handler_run(int number, siginfo_t *info, void *context)
+static void signal_note(size_t row, const siginfo_t *info, const ucontext_t *context)
 {
-	int thread = (int)syscall(SYS_gettid), nobody = 0, kept_errno = errno;
-	size_t row = 0;
+	int thread = (int)syscall(SYS_gettid), nobody = 0;
 
-	while (row + 1 < CT_COUNT(signals) && signals[row].number != number)
-		row++;
 	if (__atomic_load_n(&writer, __ATOMIC_ACQUIRE) == thread &&
 	    __atomic_load_n(&is_written, __ATOMIC_ACQUIRE) == 0)
 		siglongjmp(walk_end, 1);
@@ -204,9 +209,64 @@ static void handler_run(int number, siginfo_t *info, void *context)
 	} else {
 		await_writer();
 	}
+}
+
+static size_t signal_row(int number)
+{
+	size_t row = 0;
+
+	while (row + 1 < CT_COUNT(signals) && signals[row].number != number)
+		row++;
+	return row;
+}
+
+/* The signal that was sent arrives again when this handler returns, not inside it: the former
+ * handler runs on the stack that it asked for. */
+static void signal_send_again(int number, siginfo_t *info)
+{
+	sigset_t set;
+
+	(void)sigemptyset(&set);
+	(void)sigaddset(&set, number);
+	(void)pthread_sigmask(SIG_BLOCK, &set, NULL);
+	(void)syscall(SYS_rt_tgsigqueueinfo, getpid(), syscall(SYS_gettid), number, info);
+}
+
+static void handler_run(int number, siginfo_t *info, void *context)
+{
+	int kept_errno = errno;
+	size_t row = signal_row(number);
+
+	signal_note(row, info, context);
 	(void)sigaction(number, &former[row], NULL);
+	ct_signal_stack_leave(context);
 	if (info->si_code <= 0)
-		(void)syscall(SYS_rt_tgsigqueueinfo, getpid(), thread, number, info);
+		signal_send_again(number, info);
+	errno = kept_errno;
+}
+
+static struct sigaction handler_action(void)
+{
+	struct sigaction action = { .sa_sigaction = handler_run,
+				    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+
+	(void)sigemptyset(&action.sa_mask);
+	return action;
+}
+
+void ctrace_dump_signal_(int number, const void *info, const void *context)
+{
+	int kept_errno = errno;
+	size_t row = signal_row(number);
+	struct sigaction action = handler_action(), kept;
+
+	if (signals[row].number != number || (installed & 1u << row) == 0)
+		return;
+	/* for a fault while the stack is walked */
+	if (sigaction(number, &action, &kept) == 0) {
+		signal_note(row, info, context);
+		(void)sigaction(number, &kept, NULL);
+	}
 	errno = kept_errno;
 }
 
@@ -234,11 +294,9 @@ static void file_make(struct ct_process *process)
 
 static void actions_install(uint32_t on)
 {
-	struct sigaction action = { .sa_sigaction = handler_run,
-				    .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+	const struct sigaction action = handler_action();
 	uint32_t wanted = 0;
 
-	(void)sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < CT_COUNT(signals); i++)
 		wanted |= (on & signals[i].on) != 0 ? 1u << i : 0;
 	if (crash_fd < 0)
@@ -257,12 +315,17 @@ static void actions_install(uint32_t on)
 	installed = wanted;
 }
 
+/* A handler of the program has noted its signal, and then called exit(). */
+static bool ends_process;
+
 static void exit_note(int status, void *argument)
 {
 	char reason[40];
 
 	(void)argument;
-	if (status == 0 ||
+	ends_process = status != 0 && crash_owner == getpid() &&
+		       __atomic_load_n(&is_written, __ATOMIC_ACQUIRE) != 0;
+	if (ends_process || status == 0 || ct_dump_error_was_dumped() ||
 	    __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
 	    (__atomic_load_n(&ct_process.settings.dump_on, __ATOMIC_RELAXED) & CT_DUMP_ON_EXIT) ==
 		    0)
@@ -280,7 +343,14 @@ void ct_crash_follow(struct ct_process *process)
 
 	if ((on & (CT_DUMP_ON_SIGNAL | CT_DUMP_ON_ABORT)) != 0)
 		file_make(process);
+	if ((on & CT_DUMP_ON_SIGNAL) != 0)
+		ct_signal_stack_set();
 	actions_install(on);
-	if ((on & CT_DUMP_ON_EXIT) != 0 && !notes_exit)
+	if ((on & (CT_DUMP_ON_SIGNAL | CT_DUMP_ON_ABORT | CT_DUMP_ON_EXIT)) != 0 && !notes_exit)
 		notes_exit = on_exit(exit_note, NULL) == 0;
+}
+
+bool ct_crash_ends_process(void)
+{
+	return ends_process;
 }

@@ -15,5 +15,8 @@
 /* Follows ctrace.dump.on and what triggers add to it: makes the file and installs the handlers, or restores the former
  * actions.  Called by a thread that attaches or changes the settings. */
 void ct_crash_follow(struct ct_process *process);
+/* At the end of the process: has a fatal signal been noted, and did its handler end the process?
+ * The process directory then stays for the dump. */
+bool ct_crash_ends_process(void);
 
 #endif

@@ -75,6 +75,12 @@ enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_
 void ct_dump_forked(void);
 /* The same for dump.c, which ct_dump_forked() calls. */
 void ct_dump_make_forked(void);
+/* Prints where the COBOL program is, as lines of CT_DUMP_ABOUT.  Returns their bytes; 0: nobody
+ * knows.  Async-signal-safe. */
+#define CT_DUMP_PLACE 600u
+size_t ct_dump_print_code_place(char out[CT_DUMP_PLACE]);
+/* Has a run-time error made a dump?  The end that it causes is the same failure. */
+bool ct_dump_error_was_dumped(void);
 struct ct_process;
 /* Prints the absolute directory of its dumps and their limits as lines of CT_CRASH_FILE.  Returns
  * their size; 0 without room. */

@@ -20,7 +20,7 @@
 
 #define PATH_SIZE 4096u
 #define REASON_SIZE 120u
-#define DETAILS_SIZE 600u
+#define ERROR_SIZE 1000u /* of a run-time error's text; what is longer is cut */
 
 /* The last dump: another one within the same second for the same reason is the same. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -30,6 +30,27 @@ static struct {
 	char path[PATH_SIZE];
 	uint64_t events;
 } last;
+
+/* libctrace-cobol.so's; NULL: none.  Stored while the process starts its COBOL run time. */
+static size_t (*place_print)(char *out, size_t room);
+static bool error_was_dumped; /* atomic */
+
+void ctrace_dump_place_(size_t (*print)(char *out, size_t room))
+{
+	__atomic_store_n(&place_print, print, __ATOMIC_RELEASE);
+}
+
+size_t ct_dump_print_code_place(char out[CT_DUMP_PLACE])
+{
+	size_t (*print)(char *, size_t) = __atomic_load_n(&place_print, __ATOMIC_ACQUIRE);
+
+	return print != NULL ? print(out, CT_DUMP_PLACE) : 0;
+}
+
+bool ct_dump_error_was_dumped(void)
+{
+	return __atomic_load_n(&error_was_dumped, __ATOMIC_RELAXED);
+}
 
 /* ctrace.dump.directory, else MFTRACE_LOGS, else the current directory: "". */
 static void directory_find(const struct ct_process *process, char out[PATH_SIZE])
@@ -68,11 +89,11 @@ static enum ctrace_status dump_new(struct ct_process *process, const struct ct_d
 	uint32_t keep = __atomic_load_n(&process->settings.dump_keep, __ATOMIC_RELAXED);
 	uint64_t bytes = __atomic_load_n(&process->settings.dump_size, __ATOMIC_RELAXED);
 	struct ct_dump_result result = { .events = 0 };
-	char directory[PATH_SIZE], details[DETAILS_SIZE];
+	char directory[PATH_SIZE], place[CT_DUMP_PLACE];
 	struct ct_dump_request request = { .own = &process->session,
 					   .title = what->title,
-					   .reason = what->reason,
-					   .details = what->details };
+					   .reason = what->reason };
+	struct ct_buf details;
 	enum ctrace_status status;
 	const char *name;
 	uint32_t removed;
@@ -82,13 +103,17 @@ static enum ctrace_status dump_new(struct ct_process *process, const struct ct_d
 		(void)mkdir(directory, 0700); /* if it cannot be made, the dump reports that */
 	name = directory[0] != '\0' ? directory : ".";
 	removed = ct_dump_make_room(name, keep - 1, bytes, "");
-	if (removed != 0) {
-		(void)snprintf(details, sizeof details, "removed: %u\n%s", removed,
-			       what->details != NULL ? what->details : "");
-		request.details = details;
-	}
+	ct_buf_init(&details);
+	if (removed != 0)
+		ct_buf_add_format(&details, "removed: %u\n", removed);
+	if (what->details != NULL)
+		ct_buf_add_text(&details, what->details);
+	ct_buf_add(&details, place, ct_dump_print_code_place(place));
+	if (details.size != 0 && !details.failed)
+		request.details = ct_buf_text(&details);
 	status = ct_dump_make_in(directory, process->session.head, &request, last.path, PATH_SIZE,
 				 &result);
+	ct_buf_fini(&details);
 	if (status == CTRACE_OK && result.events == 0)
 		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_OK) {
@@ -126,6 +151,7 @@ enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_
 /* The parent's last dump is none of the child's. */
 void ct_dump_forked(void)
 {
+	error_was_dumped = false;
 	(void)pthread_mutex_init(&lock, NULL);
 	last.second = 0;
 	ct_dump_make_forked();
@@ -143,4 +169,28 @@ enum ctrace_status ctrace_dump(const char *title, char *out_path, size_t size)
 			     out_path, size, NULL);
 	errno = kept_errno;
 	return status;
+}
+
+void ctrace_dump_error_(const char *text, size_t size)
+{
+	CT_CANCEL_OFF();
+	int kept_errno = errno;
+	struct ct_buf details;
+
+	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
+	    (__atomic_load_n(&ct_process.settings.dump_on, __ATOMIC_RELAXED) & CT_DUMP_ON_COBOL) ==
+		    0)
+		return;
+	ct_buf_init(&details);
+	ct_buf_add_text(&details, "error: ");
+	ct_escape_add(&details, text, size < ERROR_SIZE ? size : ERROR_SIZE);
+	ct_buf_add_char(&details, '\n');
+	if (!details.failed &&
+	    ct_dump_own(&(struct ct_dump_request){ .title = "",
+						   .reason = "COBOL run-time error",
+						   .details = ct_buf_text(&details) },
+			NULL, 0, NULL) == CTRACE_OK)
+		__atomic_store_n(&error_was_dumped, true, __ATOMIC_RELAXED);
+	ct_buf_fini(&details);
+	errno = kept_errno;
 }

@@ -47,7 +47,12 @@ struct ct_trigger_list {
 	uint32_t count;
 };
 /* When a process is dumped without a request. */
-enum ct_dump_on { CT_DUMP_ON_SIGNAL = 1, CT_DUMP_ON_ABORT = 2, CT_DUMP_ON_EXIT = 4 };
+enum ct_dump_on {
+	CT_DUMP_ON_SIGNAL = 1,
+	CT_DUMP_ON_ABORT = 2,
+	CT_DUMP_ON_EXIT = 4,
+	CT_DUMP_ON_COBOL = 8
+};
 /* A group of operators. */
 #define CT_OPERATORS_NAME 64u
 struct ct_operators {

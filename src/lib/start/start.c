@@ -373,7 +373,7 @@ static void end_on_stack(void *unused)
 	is_whole = all_delivered(process->pool) &&
 		   (ct_consumer_thread_consumer() == NULL ||
 		    !ct_consumer_owes_losses(ct_consumer_thread_consumer()));
-	if (is_whole && !ct_setup_leaves_directory() &&
+	if (is_whole && !ct_setup_leaves_directory() && !ct_crash_ends_process() &&
 	    !(ct_setup_leaves_losses() && has_losses(process)))
 		ct_directory_remove_own(&process->session);
 	ct_consumer_thread_unlock();

@@ -9,6 +9,8 @@
  */
 #include "lib/trace/trace.h"
 
+#include "lib/process/signal_stack.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -77,6 +79,7 @@ static void end_thread(void *state)
 		return; /* a forked child must not give its parent's rings back */
 	ctrace_thread_buffers_self = ct_no_thread_buffers;
 	ct_thread_current = NULL;
+	ct_signal_stack_remove();
 	ct_thread_buffer_give_back(&thread->common);
 	for (size_t i = 0; i < CT_SIDE_ALL; i++)
 		ct_thread_buffer_give_back(&thread->side[i]);
@@ -110,8 +113,11 @@ enum ctrace_status ct_thread_start_up(void)
  * consumer thread gives its rings back after the thread has ended. */
 static void ask_for_end(struct ct_thread *thread)
 {
-	if (end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler())
-		(void)pthread_setspecific(end_key, thread);
+	uint32_t dump_on = __atomic_load_n(&ct_process.settings.dump_on, __ATOMIC_RELAXED);
+
+	if ((end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler()) &&
+	    pthread_setspecific(end_key, thread) == 0 && (dump_on & CT_DUMP_ON_SIGNAL) != 0)
+		ct_signal_stack_set();
 }
 
 /* Where ctrace_begin_call_() is not one instruction, a handler in the middle of it may have made

@@ -191,7 +191,9 @@ static void note_line(struct note *note, const char *key, const char *value, con
 			note_line(note, key, value, maps);
 		}
 	} else if (strcmp(key, "signal") == 0 || strcmp(key, "address") == 0 ||
-		   strcmp(key, "thread") == 0 || strcmp(key, "register") == 0) {
+		   strcmp(key, "thread") == 0 || strcmp(key, "register") == 0 ||
+		   strcmp(key, "program-id") == 0 || strcmp(key, "paragraph") == 0 ||
+		   strcmp(key, "source") == 0 || strcmp(key, "line") == 0) {
 		if (strcmp(key, "signal") == 0)
 			(void)snprintf(note->signal, sizeof note->signal, "%s", value);
 		ct_buf_add_format(&note->details, "%s: ", key);

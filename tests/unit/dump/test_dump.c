@@ -82,6 +82,7 @@ static void body_dumps_itself(void)
 	CHILD_CHECK(!exists(path) && exists(again));
 	CHILD_CHECK(ct_dump_make_room("dumps", 1, 1, "") == 1 && !exists(again));
 	ct_crash_follow(&ct_process); /* ctrace.dump.on = off: nothing is installed */
+	CHILD_CHECK(!ct_crash_ends_process());
 }
 
 static void a_process_dumps_itself(void **state)
@@ -93,6 +94,42 @@ static void a_process_dumps_itself(void **state)
 	(void)snprintf(more, sizeof more, "ctrace.dump.directory = %s/dumps\n", here);
 	store(more);
 	assert_int_equal(run_traced(body_dumps_itself), 0);
+}
+
+static size_t print_place(char *out, size_t size)
+{
+	return (size_t)snprintf(out, size, "paragraph: here\n");
+}
+
+static void body_has_an_error(void)
+{
+	char place[CT_DUMP_PLACE], path[300] = "";
+
+	trace(&stored, 5);
+	CHILD_CHECK(ct_dump_print_code_place(place) == 0);
+	ctrace_dump_place_(print_place);
+	CHILD_CHECK(ct_dump_print_code_place(place) == strlen("paragraph: here\n"));
+	ctrace_dump_signal_(SIGSEGV, NULL, NULL); /* not asked for */
+	CHILD_CHECK(!ct_dump_error_was_dumped());
+	errno = EXDEV;
+	ctrace_dump_error_("of two\nlines", strlen("of two\nlines"));
+	CHILD_CHECK(errno == EXDEV && ct_dump_error_was_dumped());
+	/* within the same second, or a second later */
+	CHILD_CHECK(ct_dump_own(&(struct ct_dump_request){ .title = "",
+							   .reason = "COBOL run-time error",
+							   .details = "error: of two\\nlines\n" },
+				path, sizeof path, NULL) == CTRACE_OK);
+	about_has(path, "error: of two\\nlines\n");
+	about_has(path, "paragraph: here\n");
+	ctrace_dump_place_(NULL);
+	CHILD_CHECK(ct_dump_print_code_place(place) == 0);
+}
+
+static void a_run_time_error_is_dumped(void **state)
+{
+	(void)state;
+	store("ctrace.dump.on = cobol-error\n");
+	assert_int_equal(run_traced(body_has_an_error), 0);
 }
 
 static void body_dumps(void)
@@ -278,6 +315,8 @@ int test_dump(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_process_dumps_itself, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_run_time_error_is_dumped, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(it_has_what_the_rings_hold, fixture_setup,
 						fixture_teardown),
