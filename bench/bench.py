@@ -25,7 +25,7 @@ import peers  # noqa: E402
 import read  # noqa: E402
 import rows  # noqa: E402
 
-GROUPS = ("calls", "alone", "steps", "sustained", "text", "crowd", "growth", "start", "sublevels", "operate", "read", "cobol")
+GROUPS = ("calls", "alone", "steps", "sustained", "text", "crowd", "growth", "dump", "start", "sublevels", "operate", "read", "cobol")
 OTHERS = ("lttng", "spdlog")  # what need not be there
 ALL = ("ctrace", "direct", "lttng", "spdlog")
 PROCESSORS = len(os.sched_getaffinity(0))
@@ -126,6 +126,7 @@ def measure_rest(build, groups, is_quick, a_runs):
     raw, made = {}, []
     for group, program, make in (
         ("growth", "bench_growth", rows.growth_rows),
+        ("dump", "bench_dump", rows.dump_rows),
         ("start", "bench_start", rows.start_rows),
         ("sublevels", "bench_sublevels", rows.sublevels_rows),
         ("operate", "bench_operate", rows.operate_rows),

@@ -219,6 +219,8 @@ START_LIMITS = {
 }
 START_IDLE_KIB = 64
 GROWTH = 1.1
+DUMP_HOLD_US = 100
+DUMP_PHASES = {"quiet": "no dump", "own": "the process dumps itself", "outside": "ctrace dump", "spin": "a process spins"}
 SUBLEVELS_SECONDS = 2
 SUBLEVELS_MEBIBYTES = 64
 LEVEL_MS = 50
@@ -265,6 +267,19 @@ def growth_rows(growth):
         of(f"{100_000 // growth['scale']:,} components beside it", growth["components_100000"], alone, "none beside"),
         of(f"the last of {many:,} events", [growth["last_ns"]], [growth["first_ns"]], "the first"),
     ]
+
+
+def dump_rows(dump):
+    """Each thread's longest gap between two trace calls in a phase: its own processor time, and by the wall.  Medians over the rounds."""
+    group = f"Dumps: {dump['threads']} threads at full rate in storage, the longest gap of a thread"
+    made = []
+    for phase, title in DUMP_PHASES.items():
+        figures = {key: statistics.median(dump[phase][key]) for key in ("median_own_us", "most_own_us", "wall_us")}
+        limit = DUMP_HOLD_US if phase in ("own", "outside") and not dump["quick"] else None
+        made.append(single(group, f"{title}: processor time, median of the threads", "us", figures["median_own_us"], limit))
+        made.append(single(group, f"{title}: processor time, most of all threads", "us", figures["most_own_us"]))
+        made.append(single(group, f"{title}: wall, most of all threads", "ms", figures["wall_us"] / 1000, digits=0))
+    return made
 
 
 def start_rows(start):

@@ -20,6 +20,7 @@ GROUPS = {
     "Text",
     "Many threads",
     "Growth",
+    "Dumps",
     "A short process, beyond an empty one",
     "Component trace",
     "Operated",
