@@ -41,8 +41,9 @@ static const struct ct_ipcs_message_row rows[CT_ITT_COUNT] = {
 			   "The trace has no entries at the requested time; it holds {} to {}.",
 			   "START and STOP are GMT unless LOCAL is given." },
 	[CT_ITT10013I] = { "ITT10013I",
-			   "There is no catalogue for COMP({}){}: entries are in hexadecimal.",
-			   "SUMMARY and FULL use the names of a catalogue: name one with --catalog or CTRACE_CATALOG." },
+			   "There is no catalogue for COMP({}){}{}: entries are in hexadecimal.",
+			   "SUMMARY and FULL use the names of a catalogue: name one with --catalog or CTRACE_CATALOG.  It describes the component "
+			   "COMP, or the one that FMTTAB of its definition names." },
 	[CT_ITT10014I] = { "ITT10014I", "SUB has more than 5 names, or is too long.",
 			   "At most five names with dots between, and 255 characters together with COMP." },
 	[CT_ITT10015I] = { "ITT10015I", "There is no trace COMP({}){}{}.",

@@ -147,10 +147,20 @@ static void print_sub(char *out, size_t size, const char *sub)
 		(void)snprintf(out, size, " SUB((%s))", sub);
 }
 
+/* " nor for MYFMT, which its FMTTAB names (--catalog, CTRACE_CATALOG)" */
+static void print_format_table(char *out, size_t size, const struct ctrace_definition *definition)
+{
+	out[0] = '\0';
+	if (definition != NULL && definition->fmttab[0] != '\0')
+		(void)snprintf(out, size,
+			       " nor for %s, which its FMTTAB names (--catalog, CTRACE_CATALOG)",
+			       definition->fmttab);
+}
+
 void ct_ipcs_report_unknown(struct ct_ipcs_lister *lister, const struct ct_read_event *event)
 {
 	const struct ct_ipcs_command *command = lister->command;
-	char sub[CTRACE_MAX_COMPONENT + 16], id[9];
+	char sub[CTRACE_MAX_COMPONENT + 16], id[9], table[80];
 
 	if (event->component != NULL && event->type == NULL &&
 	    !id_is_reported(lister, event->traced.event_id)) {
@@ -162,7 +172,9 @@ void ct_ipcs_report_unknown(struct ct_ipcs_lister *lister, const struct ct_read_
 		return;
 	lister->has_reported_no_catalog = true;
 	print_sub(sub, sizeof sub, command->sub);
-	ct_ipcs_report_message(lister, CT_ITT10013I, (const char *[]){ command->component, sub });
+	print_format_table(table, sizeof table, event->definition);
+	ct_ipcs_report_message(lister, CT_ITT10013I,
+			       (const char *[]){ command->component, sub, table });
 }
 
 /* ---- why nothing was shown ---- */
