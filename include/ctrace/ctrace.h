@@ -361,10 +361,11 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dump(const char *title, ch
 /*
  * For libctrace-cobol.so.  print writes where the COBOL program is, as lines "key: value", into out
  * and returns their bytes, at most room.  A dump calls it on any thread, and in a handler of a
- * fault; NULL: no longer.  A run-time error makes a dump if ctrace.dump.on has cobol-error.  A
+ * fault; NULL: no longer.  The result is not 0 while ctrace.dump.on asks for a dump; other threads
+ * change it.  A run-time error makes a dump if ctrace.dump.on has cobol-error.  A
  * handler of a fatal signal notes it, with siginfo_t and ucontext_t, if ctrace.dump.on asks for it.
  */
-CTRACE_API_ void ctrace_dump_place_(size_t (*print)(char *out, size_t room));
+CTRACE_API_ const uint32_t *ctrace_dump_place_(size_t (*print)(char *out, size_t room));
 CTRACE_API_ void ctrace_dump_error_(const char *text, size_t size);
 CTRACE_API_ void ctrace_dump_signal_(int number, const void *info, const void *context);
 

@@ -92,9 +92,8 @@ struct ct_where ct_program_where(void);
  * The name goes into `name`.  Async-signal-safe. */
 #define CT_FAULT_NAME 64
 struct ct_where ct_program_where_after_fault(char name[CT_FAULT_NAME]);
-/* Writes program, paragraph, source and line for a dump: ctrace_dump_place_().  Any thread;
- * async-signal-safe. */
-size_t ct_program_place_print(char *out, size_t room);
+/* The run time begins: from now on dumps have program, paragraph, source and line. */
+void ct_program_begin(void);
 /* The source file of the active program's statement; empty: not compiled in. */
 struct ct_name ct_program_source(void);
 /* The text that the active program passes to a routine of libcob as its argument `at`, from 0. */

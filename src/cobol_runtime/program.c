@@ -60,6 +60,9 @@ static struct head {
 	_Atomic uint32_t stmt;
 } heads[HEADS];
 static struct head *_Atomic head_last;
+/* Not 0: a dump is to be made of an error.  Then heads are noted, and while mf.rts is on. */
+static const uint32_t dumps_nothing;
+static const uint32_t *dumps = &dumps_nothing;
 
 /* Entered, but not traced yet. */
 static struct {
@@ -198,7 +201,8 @@ static size_t line_add(char *out, size_t at, size_t room, const char *key, const
 	return at + key_size + size + 1;
 }
 
-size_t ct_program_place_print(char *out, size_t room)
+/* Any thread; async-signal-safe. */
+static size_t place_print(char *out, size_t room)
 {
 	char digits[12] = "";
 	char *digit = &digits[sizeof digits - 1];
@@ -219,6 +223,11 @@ size_t ct_program_place_print(char *out, size_t room)
 	for (uint32_t line = module_line(&module); line != 0; line /= 10)
 		*--digit = (char)('0' + line % 10);
 	return line_add(out, size, room, "line: ", digit);
+}
+
+void ct_program_begin(void)
+{
+	dumps = ctrace_dump_place_(place_print);
 }
 
 struct ct_name ct_program_source(void)
@@ -549,7 +558,7 @@ __attribute__((noinline)) static void head_store(struct head *head, const cob_mo
 	atomic_store_explicit(&head->stmt, module->module_stmt, memory_order_release);
 }
 
-static inline void head_note(const char *name)
+__attribute__((noinline)) static void head_note(const char *name)
 {
 	const cob_module *module = module_active();
 	uint32_t stmt = module != NULL ? module->module_stmt : 0;
@@ -562,6 +571,12 @@ static inline void head_note(const char *name)
 	atomic_store_explicit(&head_last, head, memory_order_release);
 }
 
+static inline bool heads_are_wanted(void)
+{
+	return ct_is_on(&ct_rts, CTRACE_FATAL) ||
+	       UNLIKELY(__atomic_load_n(dumps, __ATOMIC_RELAXED) != 0);
+}
+
 /* Each has a class of its own. */
 static struct ctrace_site section_site, paragraph_site, statement_site;
 
@@ -569,7 +584,8 @@ void cob_trace_sect(const char *name)
 {
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
 		step_trace(&section_site, 1010, name);
-	head_note(name);
+	if (heads_are_wanted())
+		head_note(name);
 	PASS(cob_trace_sect, name);
 }
 
@@ -577,7 +593,8 @@ void cob_trace_para(const char *name)
 {
 	if (ct_rts_is_on(CTRACE_DEBUG, CT_RTS_PARAGRAPHS) && name != NULL)
 		step_trace(&paragraph_site, 1011, name);
-	head_note(name);
+	if (heads_are_wanted())
+		head_note(name);
 	PASS(cob_trace_para, name);
 }
 

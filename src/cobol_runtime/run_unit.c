@@ -117,7 +117,7 @@ void ct_run_unit_begin(int argc, char **argv)
 	ct_switches_init();
 	ct_file_init();
 	(void)on_exit(process_ended, NULL);
-	ctrace_dump_place_(ct_program_place_print);
+	ct_program_begin();
 	version_check();
 	size = argc > 0 && argv != NULL ? command_join(command, argc, argv) : command_read(command);
 	CTRACE(&ct_rts, CTRACE_INFO, 69, CTRACE_TEXT(command, size));

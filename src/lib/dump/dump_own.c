@@ -35,9 +35,10 @@ static struct {
 static size_t (*place_print)(char *out, size_t room);
 static bool error_was_dumped; /* atomic */
 
-void ctrace_dump_place_(size_t (*print)(char *out, size_t room))
+const uint32_t *ctrace_dump_place_(size_t (*print)(char *out, size_t room))
 {
 	__atomic_store_n(&place_print, print, __ATOMIC_RELEASE);
+	return &ct_process.settings.dump_on;
 }
 
 size_t ct_dump_print_code_place(char out[CT_DUMP_PLACE])

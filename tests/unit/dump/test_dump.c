@@ -107,7 +107,7 @@ static void body_has_an_error(void)
 
 	trace(&stored, 5);
 	CHILD_CHECK(ct_dump_print_code_place(place) == 0);
-	ctrace_dump_place_(print_place);
+	CHILD_CHECK(*ctrace_dump_place_(print_place) != 0);
 	CHILD_CHECK(ct_dump_print_code_place(place) == strlen("paragraph: here\n"));
 	ctrace_dump_signal_(SIGSEGV, NULL, NULL); /* not asked for */
 	CHILD_CHECK(!ct_dump_error_was_dumped());
@@ -121,7 +121,7 @@ static void body_has_an_error(void)
 				path, sizeof path, NULL) == CTRACE_OK);
 	about_has(path, "error: of two\\nlines\n");
 	about_has(path, "paragraph: here\n");
-	ctrace_dump_place_(NULL);
+	(void)ctrace_dump_place_(NULL);
 	CHILD_CHECK(ct_dump_print_code_place(place) == 0);
 }
 
