@@ -204,9 +204,9 @@ static void words(void **state)
 	assert_int_equal(command.verb, CT_VERB_FLIGHT_LEVEL);
 	assert_int_equal(command.level, CTRACE_DEBUG);
 	assert_span(command.component, "a");
-	assert_true(parse("ctrace.dump.on = abort, fatal-signal"));
+	assert_true(parse("ctrace.dump.on = abort, fatal-signal, cobol-error"));
 	assert_int_equal(command.verb, CT_VERB_DUMP_ON);
-	assert_int_equal(command.number, CT_DUMP_ON_ABORT | CT_DUMP_ON_SIGNAL);
+	assert_int_equal(command.number, CT_DUMP_ON_ABORT | CT_DUMP_ON_SIGNAL | CT_DUMP_ON_COBOL);
 	assert_true(parse("ctrace.dump.on = off"));
 	assert_int_equal(command.number, 0);
 	assert_true(parse("ctrace.dump.keep = 3"));
@@ -231,7 +231,7 @@ static void diagnostics_in_lines_and_keys(void **state)
 	(void)state;
 	assert_diagnostic("ctrace.dump.keep = 0", 20, "not such a number: \"0\"", "1 to 10000");
 	assert_diagnostic("ctrace.dump.on = abort signal", 24, "unknown value \"signal\"",
-			  "off, or some of fatal-signal, abort and exit-status");
+			  "off, or some of fatal-signal, abort, exit-status and cobol-error");
 	assert_diagnostic("mftrace.level", 14, "no \"=\" after \"mftrace.level\"", "KEY = VALUE");
 	assert_diagnostic("  hello", 8, "no \"=\" after \"hello\"", "KEY = VALUE");
 	assert_diagnostic(" = info", 2, "no key before \"=\"", "KEY = VALUE");
