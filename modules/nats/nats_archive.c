@@ -298,38 +298,26 @@ void ct_nats_archive_close(struct ct_nats_fetcher *fetch)
  * Pruning
  */
 
-/* The first message that is younger than the time to keep; UINT64_MAX: none.  0: it is not known,
- * and nothing may be removed. */
-static uint64_t kept_sequence(struct ct_nats_fetcher *fetch)
+/* Returns the number of the first message that is younger than the time to keep.  If there is none,
+ * the number that the next message gets.  0: it is not known, and nothing may be removed.  A
+ * consumer that begins at that time knows it, and sends nothing until it is asked. */
+static uint64_t kept_sequence(const struct ct_nats_fetcher *fetch)
 {
-	natsSubscription *subscription = NULL;
-	natsMsg *message = NULL;
-	jsMsgMetaData *data = NULL;
 	jsConsumerInfo *info = NULL;
+	jsConsumerConfig config;
 	uint64_t sequence = 0;
-	jsSubOptions options;
 
 	if (fetch->copy->keep_ns == 0)
 		return UINT64_MAX;
-	(void)jsSubOptions_Init(&options);
-	options.Stream = fetch->address.stream;
-	options.Ordered = true;
-	options.Config.DeliverPolicy = js_DeliverByStartTime;
-	options.Config.OptStartTime = (int64_t)(ct_clock_wall_ns() - fetch->copy->keep_ns);
-	options.Config.HeadersOnly = true;
-	if (js_SubscribeSync(&subscription, fetch->link.context, fetch->filter, NULL, &options,
-			     NULL) != NATS_OK)
-		return 0;
-	if (natsSubscription_GetConsumerInfo(&info, subscription, NULL, NULL) == NATS_OK &&
-	    info->NumPending == 0 && info->Delivered.Consumer == 0)
-		sequence = UINT64_MAX;
-	else if (natsSubscription_NextMsg(&message, subscription, CUTOFF_MS) == NATS_OK &&
-		 natsMsg_GetMetaData(&data, message) == NATS_OK)
-		sequence = data->Sequence.Stream;
-	jsMsgMetaData_Destroy(data);
-	natsMsg_Destroy(message);
+	(void)jsConsumerConfig_Init(&config);
+	config.AckPolicy = js_AckNone;
+	config.DeliverPolicy = js_DeliverByStartTime;
+	config.OptStartTime = (int64_t)(ct_clock_wall_ns() - fetch->copy->keep_ns);
+	config.InactiveThreshold = CUTOFF_MS * 1000000LL; /* the server removes it then */
+	if (js_AddConsumer(&info, fetch->link.context, fetch->address.stream, &config, NULL,
+			   NULL) == NATS_OK)
+		sequence = info->Delivered.Stream + 1;
 	jsConsumerInfo_Destroy(info);
-	natsSubscription_Destroy(subscription);
 	return sequence;
 }
 

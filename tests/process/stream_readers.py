@@ -372,6 +372,20 @@ def pruning_keeps_what_is_young(room):
         assert time.monotonic() < end, messages(server)
         archive(room, address, '--prune', '--keep=1s')
     same(archived(room), expect(1, 1000))
+    while True:  # until the younger one is younger than three seconds when it has been archived
+        room.traced(10)
+        room.forward(address)
+        older, sent = set(messages(server)), time.monotonic()
+        while time.monotonic() < sent + 3:
+            pass
+        begin = time.monotonic()
+        room.traced(10)
+        room.forward(address)
+        younger = {subject: count for subject, count in messages(server).items() if subject not in older}
+        archive(room, address, '--prune', '--keep=3s')
+        if time.monotonic() < begin + 3:
+            break
+    assert younger and messages(server) == younger
     for words, text in ((('--keep=7d',), '--keep goes with --prune'), (('--prune', '--keep=week'), 'is no time to keep'),
                         (('--prune', '--keep=99999999d'), 'is no time to keep')):
         refused = room.tool('archive', *words, address, room.at('archive'), check=False)
