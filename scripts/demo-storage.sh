@@ -85,9 +85,11 @@ show 'ctrace ipcs STATUS SETTLE.*.dump'
 dump=$(echo SETTLE.*.dump)
 [ -d "$dump" ] || fail "there is not one dump: $dump"
 ctrace ipcs STATUS "$dump" >answer.txt || fail "$(cat answer.txt)"
-indent <answer.txt
-answered '^ REASON  *exit status 1$'
-say 'What it did last; the paragraph is the event PARAGRAPH:'
+sed "s#$source/##" answer.txt | indent
+answered '^ REASON  *COBOL run-time error$'
+answered "^ ERROR  *subscript of 'total' out of bounds: 10$"
+answered '^ PARAGRAPH  *take-payment$'
+say 'What it did last:'
 show 'ctrace show --component mf.rts SETTLE.*.dump | tail -n 12'
 ctrace show --component mf.rts "$dump" | tail -n 12 >answer.txt || fail 'ctrace show'
 sed "s#$source/##" answer.txt | cut -c1-170 | indent
