@@ -519,6 +519,16 @@ def fields_of_records():
     room.close()
 
 
-for part in (fields_of_records, the_end, spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
+def one_dump_in_a_second():
+    """Of all triggers together: the dump's name has the second."""
+    room = Room('ctrace.trigger.ONE = when data1 == 1 do dump', 'ctrace.trigger.TWO = when data1 == 2 do dump')
+    room.whole(*('trace', 'app', DEBUG, '2') * 20)
+    dumps = sorted(os.path.basename(path) for path in glob.glob(room.at('*.dump*')))
+    seconds = {re.search(r'[0-9]{8}-[0-9]{6}', name)[0] for name in dumps}
+    tap.check('two triggers make one dump in a second', dumps and len(dumps) == len(seconds), dumps)
+    room.close()
+
+
+for part in (one_dump_in_a_second, fields_of_records, the_end, spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
     part()
 sys.exit(tap.end())

@@ -68,7 +68,7 @@ uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const
 
 /* ---- dump_own.c: the calling process, into ctrace.dump.directory; NOT_FOUND: nothing is in
  * storage.  Of the request only title, reason and details count.  Another dump within the same
- * second for the same reason is the one before.  out_path and out_events may be NULL. */
+ * second for a reason of the same kind is the one before.  out_path and out_events may be NULL. */
 enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_path, size_t size,
 			       uint64_t *out_events) CT_MUST_USE;
 /* In a forked child: another thread of the parent may have been making a dump. */

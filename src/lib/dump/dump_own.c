@@ -22,7 +22,7 @@
 #define REASON_SIZE 120u
 #define ERROR_SIZE 1000u /* of a run-time error's text; what is longer is cut */
 
-/* The last dump: another one within the same second for the same reason is the same. */
+/* The last dump: another one within the same second for a reason of the same kind is the same. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	time_t second;
@@ -126,6 +126,14 @@ static enum ctrace_status dump_new(struct ct_process *process, const struct ct_d
 	return status;
 }
 
+/* The first word is the kind: two triggers in the same second make one dump. */
+static bool reasons_are_of_a_kind(const char *one, const char *other)
+{
+	size_t size = strcspn(one, " ");
+
+	return size == strcspn(other, " ") && memcmp(one, other, size) == 0;
+}
+
 enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_path, size_t size,
 			       uint64_t *out_events)
 {
@@ -136,7 +144,7 @@ enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_
 	if (process == NULL)
 		return CTRACE_FAILURE;
 	ct_guard_lock(&lock);
-	if (last.second != now || strcmp(last.reason, request->reason) != 0) {
+	if (last.second != now || !reasons_are_of_a_kind(last.reason, request->reason)) {
 		status = dump_new(process, request);
 		last.second = status == CTRACE_OK ? now : 0;
 		(void)snprintf(last.reason, sizeof last.reason, "%s", request->reason);
