@@ -99,7 +99,7 @@ static bool address_split(const char *address, char host[96], char port[8])
 		return false; /* an address of IPv6 without brackets */
 	}
 	if ((size_t)(end - begin) >= 96 || number[0] == '\0' || strlen(number) > 5 ||
-	    strspn(number, "0123456789") != strlen(number) || atoi(number) > UINT16_MAX ||
+	    strspn(number, "0123456789") != strlen(number) || strtoul(number, NULL, 10) > UINT16_MAX ||
 	    (colon != NULL && end == begin))
 		return false;
 	(void)snprintf(host, 96, "%.*s", (int)(end - begin), begin);
@@ -127,7 +127,7 @@ static int socket_listen(const struct addrinfo *info)
 
 static void address_show(struct ct_metrics_server *server)
 {
-	struct sockaddr_storage storage;
+	struct sockaddr_storage storage = { .ss_family = AF_UNSPEC };
 	struct sockaddr *name = (struct sockaddr *)(void *)&storage;
 	socklen_t size = sizeof storage;
 	char host[80], port[8];

@@ -74,11 +74,12 @@ static bool text_store(char *out, size_t capacity, const char *text, size_t size
 	size_t at = 0;
 
 	for (size_t i = 0; i < size; i++) {
-		unsigned value;
-		char byte = text[i];
+		char byte = text[i], digits[3] = "";
 
-		if (byte == '%' && size - i > 2 && sscanf(text + i + 1, "%2x", &value) == 1) {
-			byte = (char)value;
+		if (byte == '%' && size - i > 2)
+			memcpy(digits, text + i + 1, 2);
+		if (strspn(digits, "0123456789abcdefABCDEF") == 2) {
+			byte = (char)strtoul(digits, NULL, 16);
 			i += 2;
 		}
 		if (at + 1 >= capacity || byte == '\0')

@@ -284,7 +284,7 @@ enum ctrace_status ct_nats_metadata_take(struct ct_nats_fetcher *fetch,
 	uint64_t offset = ct_nats_header_number(message, CT_NATS_OFFSET);
 	size_t size = (size_t)natsMsg_GetDataLength(message);
 
-	if (total > CT_METADATA_LIMIT || offset > total || size > total - offset)
+	if (total == 0 || total > CT_METADATA_LIMIT || offset > total || size > total - offset)
 		return CTRACE_OK; /* not of ctrace */
 	if (offset == 0)
 		trace->parts_sequence = fetch->sequence;

@@ -35,7 +35,7 @@ static void ask_everything(void)
 				    file = { "FILE", 4 }, path = { "/tmp/x", 6 },
 				    stop = { "when event = 1 do stop", 22 },
 				    run = { "when event = 1 do run:/bin/true", 31 }, t = { "T", 1 };
-	static const struct {
+	const struct {
 		struct ct_command command;
 		bool displays, commands; /* is it allowed */
 	} rows[] = {
