@@ -192,8 +192,7 @@ static size_t line_add(char *out, size_t at, size_t room, const char *key, const
 
 	if (text == NULL || room - at < key_size + 2)
 		return at;
-	memcpy(out + at, key, key_size);
-	size = text_read(out + at + key_size, room - at - key_size - 1, text);
+	size = text_read(stpcpy(out + at, key), room - at - key_size - 1, text);
 	for (size_t i = at + key_size; i < at + key_size + size; i++)
 		if (out[i] < ' ' || out[i] > '~')
 			out[i] = '?';
@@ -249,10 +248,11 @@ struct ct_name ct_program_argument(unsigned at)
 					 ? module->cob_procedure_params[at]
 					 : NULL;
 	const char *text = field != NULL ? (const char *)field->data : NULL;
-	size_t size = text != NULL ? field->size : 0;
-	const char *nul = memchr(text != NULL ? text : "", '\0', size);
+	size_t size;
 
-	size = nul != NULL ? (size_t)(nul - text) : size;
+	if (text == NULL)
+		return (struct ct_name){ NULL, 0 };
+	size = strnlen(text, field->size);
 	while (size > 0 && text[size - 1] == ' ')
 		size--;
 	return (struct ct_name){ text, size };
