@@ -53,17 +53,52 @@ void ct_operate_share(void)
 
 /* ---- what ---- */
 
-static bool trigger_runs(struct ct_span text)
+static bool text_runs(struct ct_span text, enum ct_trigger_change *out_change)
 {
 	struct ct_diagnostic ignored;
 	struct ct_trigger trigger;
 
+	*out_change = CT_TRIGGER_SET;
 	if (ct_trigger_parse(text.at, text.size, &trigger, &ignored) != CTRACE_OK)
 		return false; /* it is refused as no trigger */
+	*out_change = trigger.change;
 	for (uint32_t i = 0; i < trigger.action_count; i++)
 		if (trigger.action[i].act == CT_TRIGGER_RUN)
 			return true;
 	return false;
+}
+
+/* Does the trigger that has this name now run a program? */
+static bool known_trigger_runs(struct ct_span name)
+{
+	const struct ct_trigger_list *list = &ct_process.settings.triggers;
+	char text[CT_TRIGGER_TEXT + 1] = "";
+	enum ct_trigger_change ignored;
+
+	ct_registry_lock(ct_process.registry);
+	for (uint32_t i = 0; i < list->count; i++)
+		if (ct_name_is(name.at, name.size, list->entry[i].name))
+			memcpy(text, list->entry[i].text, sizeof list->entry[i].text);
+	ct_registry_unlock(ct_process.registry);
+	return text_runs((struct ct_span){ text, strlen(text) }, &ignored);
+}
+
+/* With this request, may the process run a program that it would not run otherwise? */
+static bool trigger_runs(const struct ct_message *request)
+{
+	enum ct_trigger_change change;
+
+	return text_runs(ct_message_find(request, CT_FIELD_VALUE), &change) ||
+	       (change == CT_TRIGGER_ENABLE &&
+		known_trigger_runs(ct_message_find(request, CT_FIELD_COMPONENT)));
+}
+
+/* A preset is a file in the run directory, for programs that start later. */
+static bool trace_ct_is_for_later(const struct ct_message *request)
+{
+	uint64_t state = ct_message_number(request, CT_FIELD_STATE, CTRACE_CT_NONE);
+
+	return state == CTRACE_CT_PRESET_PUT || state == CTRACE_CT_PRESET_DELETE;
 }
 
 static enum need request_needs(const struct ct_message *request)
@@ -87,8 +122,9 @@ static enum need request_needs(const struct ct_message *request)
 			       : NEED_COMMAND;
 	case CT_VERB_PROPERTY_GET:
 		return emitter.at == NULL ? NEED_DISPLAY : NEED_OWNER;
-	case CT_VERB_COMPONENT_PROPERTY:
 	case CT_VERB_TRACE_CT:
+		return trace_ct_is_for_later(request) ? NEED_OWNER : NEED_COMMAND;
+	case CT_VERB_COMPONENT_PROPERTY:
 	case CT_VERB_FLUSH:
 	case CT_VERB_ROTATE:
 	case CT_VERB_WRITER_UP:
@@ -96,7 +132,7 @@ static enum need request_needs(const struct ct_message *request)
 	case CT_VERB_RELOAD:
 		return value.size == 0 ? NEED_COMMAND : NEED_OWNER;
 	case CT_VERB_TRIGGER:
-		return trigger_runs(value) ? NEED_OWNER : NEED_COMMAND;
+		return trigger_runs(request) ? NEED_OWNER : NEED_COMMAND;
 	default:
 		return NEED_OWNER;
 	}
@@ -185,8 +221,8 @@ static void refuse(const struct ct_message *request, const char *user, enum need
 	if (need == NEED_OWNER)
 		(void)snprintf(
 			text, sizeof text,
-			"%s is refused to user %s: ctrace.operators = %s lets its members command traces, and not name "
-			"files, programs and servers; ask user %s, or root",
+			"%s is refused to user %s: members of %s may not name files, programs and servers, nor "
+			"command programs that start later; ask user %s, or root",
 			verb_name(request->verb), user,
 			operators.gid != 0 ? operators.name : displayers.name, owner);
 	else

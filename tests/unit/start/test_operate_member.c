@@ -11,22 +11,27 @@
 
 static struct ct_member member = { .is_member = true, .uid = 4711, .pid = 1 };
 
-/* The answer's status to a member. */
-static enum ctrace_status ask(const struct ct_command *command, bool commands)
+/* The answer's status to a member who sends what is in `request`. */
+static enum ctrace_status ask_encoded(bool commands)
 {
 	struct ct_message message;
 	uint64_t status;
 	size_t size;
 
-	ct_buf_clear(&request);
 	ct_buf_clear(&answer);
-	ct_command_encode(&request, command);
 	CHILD_CHECK(ct_message_parse(request.data, request.size, &message, &size) == CTRACE_OK);
 	member.commands = commands;
 	ct_operate_member(&message, &member, &answer, NULL);
 	CHILD_CHECK(ct_message_parse(answer.data, answer.size, &message, &size) == CTRACE_OK);
 	status = ct_message_number(&message, CT_FIELD_STATUS, CTRACE_DAMAGED);
 	return (enum ctrace_status)status;
+}
+
+static enum ctrace_status ask(const struct ct_command *command, bool commands)
+{
+	ct_buf_clear(&request);
+	ct_command_encode(&request, command);
+	return ask_encoded(commands);
 }
 
 static void ask_everything(void)
@@ -92,6 +97,63 @@ static void each_request_needs_its_authority(void **state)
 	assert_int_equal(run_traced(ask_everything), 0);
 }
 
+static void change_trigger(const char *name, const char *value, bool is_allowed)
+{
+	const struct ct_command change = { .verb = CT_VERB_TRIGGER,
+					   .component = span_of(name),
+					   .value = span_of(value) };
+
+	CHILD_CHECK((ask(&change, true) != CTRACE_DENIED) == is_allowed);
+}
+
+static void change_triggers(void)
+{
+	static const struct ct_command runs = {
+		.verb = CT_VERB_TRIGGER,
+		.component = { "RUNS", 4 },
+		.value = { "disabled when event = 1 do run:/bin/true", 40 }
+	};
+
+	make_tracer("app");
+	CHECK_TEXT(carry_out(&runs), "SUCCESS");
+	change_trigger("STOPS", "disabled when event = 1 do stop", true);
+	change_trigger("STOPS", "enable", true);
+	change_trigger("RUNS", "enable", false);
+	change_trigger("runs", " Enable ", false);
+	CHILD_CHECK(ct_process.settings.triggers.entry[0].is_disabled);
+	change_trigger("RUNS", "disable", true);
+	change_trigger("RUNS", "off", true);
+	change_trigger("RUNS", "enable", true); /* there is none */
+}
+
+static void a_member_does_not_enable_what_runs_a_program(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(change_triggers), 0);
+}
+
+static void trace_ct_in_each_state(void)
+{
+	struct ct_trace_command command = { .name = "APP", .sub = "NEW" };
+
+	make_tracer("app");
+	for (uint32_t at = CTRACE_CT_NONE; at <= CTRACE_CT_PRESET_DELETE; at++) {
+		bool is_preset = at == CTRACE_CT_PRESET_PUT || at == CTRACE_CT_PRESET_DELETE;
+
+		command.request.state = at;
+		ct_buf_clear(&request);
+		ct_trace_command_encode(&request, &command);
+		CHILD_CHECK((ask_encoded(true) == CTRACE_DENIED) == is_preset);
+		CHILD_CHECK(ask_encoded(false) == CTRACE_DENIED);
+	}
+}
+
+static void a_member_keeps_no_preset(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(trace_ct_in_each_state), 0);
+}
+
 static void admit_by_group(void)
 {
 	struct ct_member who = { .is_member = true };
@@ -124,6 +186,10 @@ int test_operate_member(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_request_needs_its_authority, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_member_does_not_enable_what_runs_a_program,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_member_keeps_no_preset, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_member_is_admitted, fixture_setup,
 						fixture_teardown)
