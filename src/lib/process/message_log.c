@@ -28,8 +28,12 @@ static void line_begin(struct ct_buf *line, const char *form)
 	struct tm local;
 
 	ct_buf_init(line);
+	/* localtime_r() has a lock of libc that the child of a fork finds locked for ever.  fork
+	 * takes the registry's lock, so it never comes in the middle. */
+	ct_registry_lock(ct_process.registry);
 	if (localtime_r(&now, &local) != NULL)
 		(void)strftime(when, sizeof when, form, &local);
+	ct_registry_unlock(ct_process.registry);
 	ct_buf_add_text(line, when);
 }
 

@@ -5,8 +5,15 @@
  */
 #include "process_fixture.h"
 
+#include <pthread.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "lib/process/message_log.h"
 #include "lib/process/process.h"
+
+#define FORKS 500u
 
 static void text_read(const char *path, struct ct_buf *out)
 {
@@ -97,6 +104,43 @@ static void the_hardcopy_log_has_its_lines(void **state)
 	assert_int_equal(run_traced(write_hardcopy), 0);
 }
 
+static void *write_on(void *stopping)
+{
+	while (__atomic_load_n((bool *)stopping, __ATOMIC_RELAXED) == false)
+		ct_message_log_console("text");
+	return NULL;
+}
+
+/* A child that hangs is killed by its alarm. */
+static void fork_while_another_thread_writes(void)
+{
+	bool stopping = false;
+	pthread_t thread;
+
+	CHILD_CHECK(ct_process_attach() != NULL);
+	CHILD_CHECK(pthread_create(&thread, NULL, write_on, &stopping) == 0);
+	for (unsigned i = 0; i < FORKS; i++) {
+		time_t now = time(NULL);
+		pid_t child = fork();
+		struct tm local;
+		int status;
+
+		if (child == 0) {
+			(void)alarm(60);
+			_exit(localtime_r(&now, &local) == NULL);
+		}
+		CHILD_CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	}
+	__atomic_store_n(&stopping, true, __ATOMIC_RELAXED);
+	CHILD_CHECK(pthread_join(thread, NULL) == 0);
+}
+
+static void a_forked_child_may_ask_for_the_time(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(fork_while_another_thread_writes), 0);
+}
+
 int test_message_log(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +149,8 @@ int test_message_log(void)
 		cmocka_unit_test_setup_teardown(links_are_not_followed, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(the_hardcopy_log_has_its_lines, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_forked_child_may_ask_for_the_time, fixture_setup,
 						fixture_teardown),
 	};
 
