@@ -166,6 +166,12 @@ def one_group():
     tap.check('a member\'s command is in the owner\'s log, with the user', re.search(
         rf'(?m)^\S+ \S+ {COMMANDER} \d+ > level shop (?i:debug)\n\S+ \S+ {COMMANDER} \d+   process {process.pid} JOBNAME SHOP: done$', log), log)
     tap.check('TRACE CT is too', re.search(rf'{COMMANDER} \d+ > TRACE CT,ON,COMP=SHOP OPTIONS=\(LEVEL=INFO\)\n', log), log)
+    status, text = room.tool(COMMANDER, 'op', 'TRACE CT,ON,COMP=shop,SUB=(till)', "--reply=WTR=CTW,END")
+    tap.check('SUB and WTR are in the log', re.search(rf'{COMMANDER} \d+ > TRACE CT,ON,COMP=SHOP,SUB=\(TILL\) WTR=CTW\n', room.text(str(OWNER), 'log')),
+              text, room.text(str(OWNER), 'log'))
+    room.tool(COMMANDER, 'level', 'shop' + '*' * 240, 'debug')
+    tap.check('a long name leaves room for the level', re.search(rf'{COMMANDER} \d+ > level shop\*{{240}} (?i:debug)\n', room.text(str(OWNER), 'log')),
+              room.text(str(OWNER), 'log'))
     tap.check('a refused one is too', re.search(rf'{COMMANDER} \d+ > reload {re.escape(room.at("app.cfg"))}\n.*is refused to user', log), log)
     tap.check('a display is too', re.search(rf'{COMMANDER} \d+ > DISPLAY TRACE SHOP\n', log), log)
     tap.same('the log is the owner\'s', stat.S_IMODE(os.stat(room.at(str(OWNER), 'log')).st_mode), 0o600)

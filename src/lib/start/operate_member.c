@@ -17,7 +17,7 @@
 #include "lib/process/message_log.h"
 #include "session/socket.h"
 
-#define DESCRIBED 200u /* bytes of a command in a log */
+#define DESCRIBED 1024u /* bytes of a command in a log: a trigger's text and a name fit */
 
 /* What a request needs. */
 enum need { NEED_DISPLAY, NEED_COMMAND, NEED_OWNER };
@@ -166,18 +166,27 @@ static const char *verb_name(enum ct_verb verb)
 	return "an unknown command";
 }
 
+static void described_add(char text[DESCRIBED], const char *before, struct ct_span value,
+			  const char *after)
+{
+	size_t size = strlen(text);
+
+	if (value.size != 0)
+		(void)snprintf(text + size, DESCRIBED - size, "%s%.*s%s", before, (int)value.size,
+			       value.at, after);
+}
+
 static void describe_trace_ct(const struct ct_message *request, char out_text[DESCRIBED])
 {
-	static const char *const states[] = { "", "ON", "OFF", "LIKEHEAD" };
-	struct ct_span name = ct_message_find(request, CT_FIELD_COMPONENT);
-	struct ct_span options = ct_message_find(request, CT_FIELD_OPTIONS);
+	static const char *const states[] = { "", "ON", "OFF", "LIKEHEAD", "PRESET", "PRESET" };
 	uint64_t state = ct_message_number(request, CT_FIELD_STATE, 0);
 
-	(void)snprintf(out_text, DESCRIBED, "TRACE CT,%s,COMP=%.*s%s%.*s%s",
-		       state < CT_COUNT(states) ? states[state] : "", (int)name.size,
-		       name.at != NULL ? name.at : "", options.size != 0 ? " OPTIONS=(" : "",
-		       (int)options.size, options.at != NULL ? options.at : "",
-		       options.size != 0 ? ")" : "");
+	(void)snprintf(out_text, DESCRIBED, "TRACE CT,%s",
+		       state < CT_COUNT(states) ? states[state] : "");
+	described_add(out_text, ",COMP=", ct_message_find(request, CT_FIELD_COMPONENT), "");
+	described_add(out_text, ",SUB=(", ct_message_find(request, CT_FIELD_SUB), ")");
+	described_add(out_text, " WTR=", ct_message_find(request, CT_FIELD_WTR), "");
+	described_add(out_text, " OPTIONS=(", ct_message_find(request, CT_FIELD_OPTIONS), ")");
 }
 
 /* The value of a property may be a password. */
@@ -185,27 +194,21 @@ static void request_describe(const struct ct_message *request, char out_text[DES
 {
 	static const enum ct_field fields[] = { CT_FIELD_COMPONENT, CT_FIELD_EMITTER,
 						CT_FIELD_PROPERTY, CT_FIELD_LIST, CT_FIELD_VALUE };
-	size_t size;
+	const char *level;
 
 	if (request->verb == CT_VERB_TRACE_CT) {
 		describe_trace_ct(request, out_text);
 		return;
 	}
-	size = (size_t)snprintf(out_text, DESCRIBED, "%s", verb_name(request->verb));
-	for (size_t i = 0; i < CT_COUNT(fields) && size < DESCRIBED; i++) {
-		struct ct_span text = ct_message_find(request, fields[i]);
-
-		if (text.size != 0 &&
-		    (fields[i] != CT_FIELD_VALUE || request->verb != CT_VERB_EMITTER_PROPERTY))
-			size += (size_t)snprintf(
-				out_text + size, DESCRIBED - size, " %.*s",
-				(int)(text.size < DESCRIBED ? text.size : DESCRIBED), text.at);
+	(void)snprintf(out_text, DESCRIBED, "%s", verb_name(request->verb));
+	for (size_t i = 0; i < CT_COUNT(fields); i++)
+		if (fields[i] != CT_FIELD_VALUE || request->verb != CT_VERB_EMITTER_PROPERTY)
+			described_add(out_text, " ", ct_message_find(request, fields[i]), "");
+	if (request->verb == CT_VERB_LEVEL && ct_message_find(request, CT_FIELD_LEVEL).at != NULL) {
+		level = ct_level_name(
+			(uint32_t)ct_message_number(request, CT_FIELD_LEVEL, CT_LEVEL_UNSET));
+		described_add(out_text, " ", (struct ct_span){ level, strlen(level) }, "");
 	}
-	if (request->verb == CT_VERB_LEVEL && size < DESCRIBED &&
-	    ct_message_find(request, CT_FIELD_LEVEL).at != NULL)
-		(void)snprintf(out_text + size, DESCRIBED - size, " %s",
-			       ct_level_name((uint32_t)ct_message_number(request, CT_FIELD_LEVEL,
-									 CT_LEVEL_UNSET)));
 }
 
 /* ---- refused ---- */
