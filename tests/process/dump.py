@@ -290,6 +290,7 @@ OWN = 'ctrace.dump.directory = @/own'
 TESTS = [
     (crash_of_a_thread, (OWN, 'ctrace.dump.on = fatal-signal')),
     (a_stack_may_be_exhausted, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (a_stack_may_be_exhausted, (OWN, 'ctrace.trigger.S = when signal do dump')),
     (the_stack_for_a_signal_is_a_guest, (OWN, 'ctrace.dump.on = fatal-signal')),
     (a_former_handler_has_the_stack_it_had, (OWN, 'ctrace.dump.on = fatal-signal')),
     (without_the_setting_there_is_no_stack, (OWN, 'ctrace.dump.on = abort, exit-status')),

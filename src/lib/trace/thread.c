@@ -113,7 +113,8 @@ enum ctrace_status ct_thread_start_up(void)
  * consumer thread gives its rings back after the thread has ended. */
 static void ask_for_end(struct ct_thread *thread)
 {
-	uint32_t dump_on = __atomic_load_n(&ct_process.settings.dump_on, __ATOMIC_RELAXED);
+	uint32_t dump_on = __atomic_load_n(&ct_process.settings.dump_on, __ATOMIC_RELAXED) |
+			   __atomic_load_n(&ct_process.trigger_dump_on, __ATOMIC_RELAXED);
 
 	if ((end_key < KEYS_WITHOUT_MALLOC || !ct_thread_is_in_handler()) &&
 	    pthread_setspecific(end_key, thread) == 0 && (dump_on & CT_DUMP_ON_SIGNAL) != 0)
