@@ -325,7 +325,7 @@ static void exit_note(int status, void *argument)
 	(void)argument;
 	ends_process = status != 0 && crash_owner == getpid() &&
 		       __atomic_load_n(&is_written, __ATOMIC_ACQUIRE) != 0;
-	if (ends_process || status == 0 || ct_dump_error_was_dumped() ||
+	if (ends_process || status == 0 || ct_dump_error_was_dumped() || ct_thread_locked != 0 ||
 	    __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
 	    (__atomic_load_n(&ct_process.settings.dump_on, __ATOMIC_RELAXED) & CT_DUMP_ON_EXIT) ==
 		    0)

@@ -2,8 +2,8 @@
  * message_log.c - writes messages of this process where operators see them: in the run directory,
  * for consoles, and in the hardcopy log.
  *
- * On the control thread and the trigger thread, which block all signals.  Several processes write
- * to one file: a line is one write at its end.
+ * On the control thread, the trigger thread and the thread that ends the process, never in a signal
+ * handler.  Several processes write to one file: a line is one write at its end.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -13,11 +13,11 @@
 #define CT_MESSAGE_LOG "messages.log"
 #define CT_MESSAGE_LOG_LIMIT ((uint64_t)256 << 10) /* bytes; a longer one is begun anew */
 
-/* Appends a line for the consoles.  On a thread of ctrace's, under no lock; text: whatever could
- * forge a line is escaped.  What cannot be written is left out. */
+/* Appends a line for the consoles, under no lock.  A character that could forge a line is escaped.
+ * A line that cannot be written is lost. */
 void ct_message_log_console(const char *text);
-/* Appends a line to the log that ctrace.log names, as the operator's tools do (hardcopy.c).  mark:
- * '>' for a command, ' ' for what became of it.  Likewise. */
+/* Appends a line to the log that ctrace.log names, as the operator's tools do (hardcopy.c), under
+ * the same rules.  mark: '>' for a command, ' ' for its result. */
 void ct_message_log_hardcopy(const char *user, uint32_t pid, char mark, const char *text);
 /* "process 4711 JOBNAME SHOP", of this process */
 #define CT_MESSAGE_LOG_PROCESS 64u

@@ -612,6 +612,7 @@ static bool exit_take(int status, uint32_t *at, struct ct_trigger_fired *out)
 /* On the thread that ends the process, while all else still runs. */
 static void exit_act(int status, void *unused)
 {
+	CT_CANCEL_OFF();
 	struct ct_trigger_fired fired;
 	char report[256];
 	uint32_t at = 0;
