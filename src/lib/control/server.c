@@ -187,7 +187,15 @@ static void thread_wake(void)
 
 /* ---- connections ---- */
 
-/* Closes the connection without a whole request for longest. */
+/* Connections of members are closed before those of the process's user and of root. */
+static bool connection_yields(const struct ct_connection *one, const struct ct_connection *other)
+{
+	return one->member.is_member != other->member.is_member
+		       ? one->member.is_member
+		       : one->complete_ns < other->complete_ns;
+}
+
+/* Closes the connection without a whole request for longest, first among those of members. */
 static struct ct_connection *connection_close_most_silent(void)
 {
 	struct ct_connection *silent = NULL;
@@ -195,7 +203,7 @@ static struct ct_connection *connection_close_most_silent(void)
 	for (uint32_t i = 0; i < CT_SERVER_CONNECTIONS; i++) {
 		struct ct_connection *one = &server.connections[i];
 
-		if (one->fd >= 0 && (silent == NULL || one->complete_ns < silent->complete_ns))
+		if (one->fd >= 0 && (silent == NULL || connection_yields(one, silent)))
 			silent = one;
 	}
 	if (silent != NULL)

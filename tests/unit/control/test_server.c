@@ -54,10 +54,27 @@ static void answer(const struct ct_message *request, struct ct_buf *out, void *u
 	ct_answer_end(&made);
 }
 
+static bool admits; /* atomic */
+
+static bool admit(int fd, struct ct_member *member)
+{
+	assert_true(fd >= 0 && member->is_member && member->uid == 65534);
+	return __atomic_load_n(&admits, __ATOMIC_RELAXED);
+}
+
+static void answer_member(const struct ct_message *request, const struct ct_member *member,
+			  struct ct_buf *out, void *user)
+{
+	assert_int_equal(member->uid, 65534);
+	answer(request, out, user);
+}
+
 static void start(void)
 {
 	const struct ct_server_options options = { .session = &session,
 						   .answer = answer,
+						   .admit = admit,
+						   .answer_member = answer_member,
 						   .user = &served };
 
 	level_word = served = 0;
@@ -439,30 +456,68 @@ static void answers_that_nobody_reads_are_thrown_away_in_the_end(void **state)
 
 /* ---- others ---- */
 
-static void ask_as_another(void)
+static int connect_as_another(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = "control" };
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	CHILD_CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+	return fd;
+}
+
+static void ask_as_another(void)
+{
 	char byte;
+	int fd;
 
 	CHILD_CHECK(chdir(session.path) == 0 && setuid(65534) == 0);
-	CHILD_CHECK(connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+	fd = connect_as_another();
 	CHILD_CHECK(send(fd, "C", 1, MSG_NOSIGNAL) == 1 || errno == EPIPE);
 	CHILD_CHECK(receive_some(fd, &byte, 1) == 0);
 }
 
-static void another_user_is_refused_and_counted(void **state)
+static void open_to_others(void)
 {
 	char path[4200];
+
+	(void)snprintf(path, sizeof path, "%s/control", session.path);
+	assert_int_equal(chmod(room, 0755) | chmod(run_dir, 0755) | chmod(session.path, 0755) |
+				 chmod(path, 0666),
+			 0);
+}
+
+static void connect_often_as_another(void)
+{
+	CHILD_CHECK(chdir(session.path) == 0 && setuid(65534) == 0);
+	for (unsigned i = 0; i < 2 * CT_SERVER_CONNECTIONS; i++)
+		CHILD_CHECK(is_answered(connect_as_another()));
+}
+
+static void members_do_not_displace_the_user(void **state)
+{
 	int fd;
 
 	(void)state;
 	if (geteuid() != 0)
 		skip();
-	(void)snprintf(path, sizeof path, "%s/control", session.path);
-	assert_int_equal(chmod(room, 0755) | chmod(run_dir, 0755) | chmod(session.path, 0755) |
-				 chmod(path, 0666),
-			 0);
+	open_to_others();
+	fd = connect_to_us();
+	assert_true(is_answered(fd));
+	__atomic_store_n(&admits, true, __ATOMIC_RELAXED);
+	run_child(connect_often_as_another);
+	__atomic_store_n(&admits, false, __ATOMIC_RELAXED);
+	assert_true(is_answered(fd));
+	(void)close(fd);
+}
+
+static void another_user_is_refused_and_counted(void **state)
+{
+	int fd;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	open_to_others();
 	for (unsigned i = 0; i < 3; i++)
 		run_child(ask_as_another);
 	fd = connect_to_us();
@@ -819,6 +874,7 @@ int test_server(void)
 		TEST(who_asks_much_does_not_keep_others_waiting),
 		TEST(one_too_many_ends_the_one_that_is_silent_for_longest),
 		TEST(a_thousand_silent_ones_keep_nobody_out),
+		TEST(members_do_not_displace_the_user),
 		TEST(who_does_not_read_waits_alone),
 		TEST(answers_that_nobody_reads_are_thrown_away_in_the_end),
 		TEST(another_user_is_refused_and_counted),
