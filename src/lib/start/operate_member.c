@@ -291,13 +291,16 @@ void ct_operate_member(const struct ct_message *request, const struct ct_member 
 	size_t start = out->size;
 	char user[CT_USER_NAME], became[DESCRIBED];
 
+	/* The question before each command is not logged. */
+	if (request->verb == CT_VERB_IDENTIFY) {
+		ct_operate(request, out, unused);
+		return;
+	}
 	ct_user_name(member->uid, user);
 	if (is_refused)
 		refuse(request, user, need, out);
 	else
 		ct_operate(request, out, unused);
-	if (request->verb == CT_VERB_IDENTIFY)
-		return; /* the question before each command */
 	answer_describe(out, start, became);
 	request_log(request, member, user, need == NEED_DISPLAY, became);
 }
