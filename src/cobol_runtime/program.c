@@ -89,7 +89,7 @@ static void names_forget(void)
 /* libcob frees its state and unloads the modules. */
 void ct_program_end(void)
 {
-	runtime_state = NULL;
+	__atomic_store_n(&runtime_state, NULL, __ATOMIC_RELAXED);
 	entry_waiting.module = NULL;
 	names_forget();
 }
@@ -136,7 +136,7 @@ static bool memory_read(void *out, const void *from, size_t size)
 
 static bool module_read(cob_module *out)
 {
-	cob_global *at = runtime_state;
+	cob_global *at = __atomic_load_n(&runtime_state, __ATOMIC_RELAXED);
 	cob_global state;
 
 	return at != NULL && ct_run_unit_version_is_known &&
@@ -292,7 +292,7 @@ void ct_program_entry_flush(void)
 
 static void program_entered(cob_module *module, cob_global *state, int entry)
 {
-	runtime_state = state;
+	__atomic_store_n(&runtime_state, state, __ATOMIC_RELAXED);
 	if (!ct_rts_is_on(CTRACE_INFO, CT_RTS_PGM) || !ct_run_unit_version_is_known ||
 	    module == NULL)
 		return;

@@ -36,7 +36,7 @@ bool ct_run_unit_version_is_known;
 
 bool ct_run_unit_is_ending(void)
 {
-	return is_ending;
+	return __atomic_load_n(&is_ending, __ATOMIC_RELAXED);
 }
 
 /* The arguments, with a blank between two; of a longer line its beginning. */
@@ -117,8 +117,8 @@ void ct_run_unit_begin(int argc, char **argv)
 	ct_switches_init();
 	ct_file_init();
 	(void)on_exit(process_ended, NULL);
-	ct_program_begin();
 	version_check();
+	ct_program_begin();
 	size = argc > 0 && argv != NULL ? command_join(command, argc, argv) : command_read(command);
 	CTRACE(&ct_rts, CTRACE_INFO, 69, CTRACE_TEXT(command, size));
 	CTRACE(&ct_rts, CTRACE_INFO, 138, CTRACE_STR(program_invocation_short_name));
@@ -166,7 +166,7 @@ void cob_stop_run(const int status)
 	CTRACE(&ct_rts, CTRACE_INFO, 254, CTRACE_I32(status),
 	       CTRACE_TEXT(where.program.text, where.program.size), CTRACE_U32(where.line));
 	CTRACE(&ct_rts, CTRACE_INFO, 130);
-	is_ending = true;
+	__atomic_store_n(&is_ending, true, __ATOMIC_RELAXED);
 	PASS(cob_stop_run, status);
 	__builtin_trap(); /* it does not return */
 }
