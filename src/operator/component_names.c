@@ -2,7 +2,7 @@
  * component_names.c - the components that running processes have.
  *
  * Reads the session files that the processes keep, without disturbing them.  Processes of another
- * user have said it themselves.  A process that has just ended has no components.
+ * user have reported their components.  A process that has just ended has none.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -24,7 +24,7 @@ bool ct_is_pattern(const char *text)
  * false. */
 typedef bool name_sink(struct ct_span name, void *user);
 
-/* As the process said. */
+/* The components that the process has reported. */
 static void answer_each_name(const struct ct_buf *answer, name_sink *each, void *user)
 {
 	struct ct_message message;
@@ -86,7 +86,7 @@ bool ct_component_is_of(const struct ct_peer *peer, const char *subject)
 {
 	struct search search = { .subject = subject };
 
-	/* It has not said what it has: it is asked, and reported when it does not answer again. */
+	/* Its components are not known.  It is asked, and reported if it still does not answer. */
 	if (peer->status != CTRACE_OK)
 		return true;
 	process_each_name(peer, name_look_for, &search);

@@ -26,7 +26,7 @@
 #define READ_SIZE 65536u
 #define RETRY_NS 5000000u /* before another try at a process whose queue is full */
 #define RESETS 50u        /* tries after a reset */
-#define IDENTIFY_MS 1000u /* for all processes of another user to say who they are */
+#define IDENTIFY_MS 1000u /* for all processes of another user to report their identity */
 
 /* ---- finding processes ---- */
 
@@ -35,7 +35,7 @@ struct search {
 	struct ct_peers *peers;
 	size_t capacity;
 	bool failed;
-	bool is_operated; /* in a run directory of another user, whose sessions cannot be read */
+	bool is_operated; /* the run directory is another user's: its sessions cannot be read */
 };
 
 /* The program's name, from the head of its session. */
@@ -113,7 +113,7 @@ static void search_look_into(const char *path, void *user)
 	ct_directory_each(path, search_look_at, user);
 }
 
-/* ---- processes of another user, who lets this one operate them ---- */
+/* ---- processes of another user, of whose ctrace.operators this user is a member ---- */
 
 static void text_take(const struct ct_message *answer, enum ct_field field, char *out, size_t room)
 {
@@ -122,8 +122,8 @@ static void text_take(const struct ct_message *answer, enum ct_field field, char
 	(void)snprintf(out, room, "%.*s", (int)text.size, text.at != NULL ? text.at : "");
 }
 
-/* Who it is, and what it has, as it says itself.  One that does not answer has no ASID and no job
- * name, and the verb reports it. */
+/* Takes what the process reports about itself.  A process that does not answer has no ASID and no
+ * job name here; the verb reports it. */
 static void peer_take_identity(struct ct_peer *peer)
 {
 	struct ct_message answer;
@@ -212,8 +212,8 @@ void ct_peers_fini(struct ct_peers *peers)
 
 /* ---- connecting ---- */
 
-/* True if the peer is this user, root, or the owner of the directory, who alone makes sockets there
- * in order. */
+/* True if the peer is this user, root, or the owner of the directory: nobody else makes sockets
+ * there. */
 static bool peer_may_answer(int fd, int directory)
 {
 	struct stat info;

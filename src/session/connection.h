@@ -13,13 +13,13 @@
 #include "session/message.h"
 #include "session/session.h"
 
-/* A peer that is neither this user nor root, and may ask for something all the same. */
+/* A peer; a member if it is neither this user nor root. */
 struct ct_member {
 	bool is_member; /* false: this user, or root */
-	bool commands;  /* else it only displays */
+	bool commands;  /* false: a member who only displays */
 	uint32_t uid, pid;
 };
-/* Decides whether such a peer is let in, and says what it may do.  uid and pid are set. */
+/* Returns whether this member is let in, and sets `commands`.  uid and pid are set. */
 typedef bool ct_server_admit(int fd, struct ct_member *member);
 /* As ct_server_answer, for a request of a member. */
 typedef void ct_server_answer_member(const struct ct_message *request,

@@ -3,7 +3,8 @@
  *
  * Called when a process attaches, in a forked child, and when its configuration is read again.  The
  * group may list the run directory and go through the session's directory to the socket; every file
- * stays its owner's alone.  What a member may ask there is the control thread's business.
+ * stays its owner's alone.  The control thread decides what a member may request
+ * (lib/start/operate_member.c).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -18,7 +19,7 @@
 #define LISTED 0750 /* the run directory: its names are those of processes */
 #define PASSED 0710 /* the session's directory */
 
-/* The mode last: until then the former group has nothing. */
+/* Sets the mode last, so that the former group never gets it. */
 static bool directory_give(int fd, uint32_t gid, mode_t mode)
 {
 	struct stat info;

@@ -170,7 +170,7 @@ bool ct_socket_share(int directory, const char *name, uint32_t gid)
 
 	if (gid == 0)
 		return socket_is_open_to_owner(directory, name);
-	/* The mode last: until then the former group has nothing. */
+	/* The mode is set last, so that the former group never gets it. */
 	if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) == 0 && S_ISSOCK(info.st_mode) &&
 	    (info.st_gid == gid ||
 	     (socket_is_open_to_owner(directory, name) &&

@@ -6,7 +6,7 @@
  *     operate_match.c     which components a name or glob means
  *     operate_change.c    levels and destinations: what was, what is now
  *     operate_property.c  likewise properties
- *     operate_member.c    who else than the user may ask, and for what
+ *     operate_member.c    requests of members of ctrace.operators: authority, and the log
  *
  * All of it runs on the control thread, under no lock.  The process is attached.
  *

@@ -19,10 +19,10 @@
 
 #define DESCRIBED 1024u /* bytes of a command in a log: a trigger's text and a name fit */
 
-/* What a request needs. */
+/* The authority that a request needs. */
 enum need { NEED_DISPLAY, NEED_COMMAND, NEED_OWNER };
 
-/* ---- who ---- */
+/* ---- groups ---- */
 
 static void groups_get(struct ct_operators *out_operators, struct ct_operators *out_displayers)
 {
@@ -51,7 +51,7 @@ void ct_operate_share(void)
 				displayers.gid != 0 ? displayers.gid : operators.gid);
 }
 
-/* ---- what ---- */
+/* ---- authority ---- */
 
 static bool text_runs(struct ct_span text, enum ct_trigger_change *out_change)
 {
@@ -211,7 +211,7 @@ static void request_describe(const struct ct_message *request, char out_text[DES
 	}
 }
 
-/* ---- refused ---- */
+/* ---- refusals ---- */
 
 static void refuse(const struct ct_message *request, const char *user, enum need need,
 		   struct ct_buf *out)
@@ -240,9 +240,9 @@ static void refuse(const struct ct_message *request, const char *user, enum need
 	ct_answer_whole(out, request->verb, CTRACE_DENIED, text);
 }
 
-/* ---- logged ---- */
+/* ---- the log ---- */
 
-/* Status and message of the answer that begins there. */
+/* Prints the message, or else the status, of the answer that begins at `start`. */
 static void answer_describe(const struct ct_buf *out, size_t start, char text[DESCRIBED])
 {
 	struct ct_message answer;
