@@ -21,7 +21,9 @@ struct change_row {
 	char *subject;
 	char *old;
 	char *now;
-	char *report; /* what else the process reported */
+	char *report;               /* what else the process reported */
+	enum ctrace_status status;  /* of the answer, in a row of the process as a whole */
+	bool has_state, is_enabled; /* a trigger's */
 	bool failed;
 };
 

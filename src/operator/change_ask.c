@@ -138,6 +138,12 @@ static void field_read(struct reading *reading, enum ct_field field, struct ct_s
 		if (row != NULL)
 			ct_change_set(reading->change, &row->now, value);
 		return;
+	case CT_FIELD_STATE:
+		if (row != NULL && value.size == sizeof(uint64_t)) {
+			row->has_state = true;
+			row->is_enabled = memcmp(value.at, &(uint64_t){ 0 }, sizeof(uint64_t)) != 0;
+		}
+		return;
 	case CT_FIELD_MESSAGE:
 		if (row == NULL) {
 			reading->report = value;
@@ -185,6 +191,7 @@ static void answer_end(const struct reading *reading)
 	row = row_add(change, reading->peer, (struct ct_span){ 0 });
 	if (row == NULL)
 		return;
+	row->status = reading->status;
 	row->failed = reading->status != CTRACE_OK;
 	ct_change_set(change, &row->report, report);
 }
@@ -478,6 +485,8 @@ static json_t *row_json(const struct change *change, const struct change_row *ro
 		json_object_set_new(object, "error", ct_json_string(row->report));
 		return object;
 	}
+	if (row->has_state)
+		json_object_set_new(object, "enabled", json_boolean(row->is_enabled));
 	if (change->is_question) {
 		json_object_set_new(object, "value", ct_json_string(row->now));
 	} else if (row->old != NULL || row->now != NULL) {

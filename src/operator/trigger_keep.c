@@ -30,28 +30,33 @@ static void line_add(struct ct_buf *out, const char *name, struct ct_span text,
 	ct_buf_add_char(out, '\n');
 }
 
-/* Copies the lines of the file, except this trigger's: it is changed, or left out.  Returns whether
- * there was one. */
-static bool kept_copy(const char *name, const struct ct_buf *old, enum ct_trigger_change change,
-		      struct ct_buf *out)
+/* Copies the lines of the file, except this trigger's: it is changed, or left out, and its text
+ * goes to *before.  Returns the number of other triggers. */
+static uint32_t kept_copy(const char *name, const struct ct_buf *old, enum ct_trigger_change change,
+			  struct ct_buf *before, struct ct_buf *out)
 {
 	const char *at = old->data, *end = at + old->size;
-	bool was_there = false;
+	uint32_t others = 0;
 
 	while (at < end) {
 		const char *line = at;
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		struct ct_command command;
 		struct ct_trigger trigger;
-		bool is_it;
+		bool is_trigger, is_it;
 
 		stop = stop != NULL ? stop : end;
 		at = stop < end ? stop + 1 : end;
-		is_it = ct_config_parse_line(line, (size_t)(stop - line), &command, NULL) ==
-				CTRACE_OK &&
-			command.verb == CT_VERB_TRIGGER &&
+		is_trigger = ct_config_parse_line(line, (size_t)(stop - line), &command, NULL) ==
+				     CTRACE_OK &&
+			     command.verb == CT_VERB_TRIGGER;
+		is_it = is_trigger &&
 			ct_name_is(command.component.at, command.component.size, name);
-		was_there |= is_it;
+		others += is_trigger && !is_it;
+		if (is_it) {
+			ct_buf_clear(before);
+			ct_buf_add(before, command.value.at, command.value.size);
+		}
 		if (is_it && (change == CT_TRIGGER_ENABLE || change == CT_TRIGGER_DISABLE) &&
 		    ct_trigger_parse(command.value.at, command.value.size, &trigger, NULL) ==
 			    CTRACE_OK &&
@@ -62,7 +67,7 @@ static bool kept_copy(const char *name, const struct ct_buf *old, enum ct_trigge
 		ct_buf_add(out, line, (size_t)(stop - line));
 		ct_buf_add_char(out, '\n');
 	}
-	return was_there;
+	return others;
 }
 
 static bool kept_write(int directory, const struct ct_buf *text)
@@ -87,46 +92,65 @@ static void kept_read(const char *path, struct ct_buf *out)
 }
 
 /* Under a lock of the directory: of two commands at a time none loses the other's line. */
-static bool kept_change(const char *name, struct ct_span text_new, int directory, const char *path,
-			bool *out_was_there)
+static const char *kept_change(const char *name, struct ct_span text_new, int directory,
+			       const char *path, struct ct_buf *before)
 {
 	struct ct_trigger trigger;
 	struct ct_buf old, text;
-	bool is_good;
+	const char *why = NULL;
+	uint32_t others;
+	bool is_set;
 
-	if (ct_trigger_parse(text_new.at, text_new.size, &trigger, NULL) != CTRACE_OK) {
-		errno = EINVAL;
-		return false;
-	}
+	if (ct_trigger_parse(text_new.at, text_new.size, &trigger, NULL) != CTRACE_OK)
+		return "not a trigger";
+	is_set = trigger.change == CT_TRIGGER_SET;
 	ct_buf_init(&old);
 	ct_buf_init(&text);
 	kept_read(path, &old);
-	*out_was_there = kept_copy(name, &old, trigger.change, &text);
-	if (trigger.change == CT_TRIGGER_SET)
+	others = kept_copy(name, &old, trigger.change, before, &text);
+	if (is_set)
 		line_add(&text, name, text_new, &trigger, trigger.is_disabled);
-	is_good = !text.failed && ((trigger.change != CT_TRIGGER_SET && !*out_was_there) ||
-				   kept_write(directory, &text));
+	if (text.failed || before->failed)
+		why = strerror(ENOMEM);
+	else if (is_set && others >= CT_TRIGGER_LIMIT)
+		why = "16 triggers are kept, and no more can be";
+	else if ((is_set || before->size != 0) && !kept_write(directory, &text))
+		why = strerror(errno);
 	ct_buf_fini(&old);
 	ct_buf_fini(&text);
-	return is_good;
+	return why;
 }
 
-bool ct_trigger_keep(const char *name, struct ct_span text, bool *out_was_there)
+const char *ct_trigger_keep(const char *name, struct ct_span text, struct ct_buf *before)
 {
 	char path[PATH_MAX];
 	int directory = -1;
-	bool is_good = false;
+	const char *why;
 
-	*out_was_there = false;
+	ct_buf_clear(before);
 	/* What another user's later processes do is that user's business. */
 	if (ct_directory_is_operated(path))
-		return true;
+		return NULL;
 	if (ct_directory_of_user(path) == CTRACE_OK)
 		directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory >= 0 && flock(directory, LOCK_EX) == 0)
-		is_good = kept_change(name, text, directory, path, out_was_there);
+		why = kept_change(name, text, directory, path, before);
+	else
+		why = strerror(errno);
 	ct_os_close(&directory);
-	return is_good;
+	return why;
+}
+
+void ct_trigger_keep_back(const char *name, const struct ct_buf *before)
+{
+	struct ct_buf ignored;
+
+	ct_buf_init(&ignored);
+	(void)!ct_trigger_keep(name,
+			       before->size != 0 ? (struct ct_span){ before->data, before->size }
+						 : (struct ct_span){ "off", 3 },
+			       &ignored);
+	ct_buf_fini(&ignored);
 }
 
 struct kept_reader {

@@ -10,7 +10,6 @@
 #include "tools/cmd.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <string.h>
 
 #include "lib/control/trigger.h"
@@ -318,15 +317,15 @@ static void kept_print(struct ct_span name, struct ct_span text, void *unused)
 
 /* ---- running processes ---- */
 
-static bool trigger_keep(const struct trigger_arguments *arguments, bool *out_was_there)
+static bool trigger_keep(const struct trigger_arguments *arguments, struct ct_buf *before)
 {
 	const struct ct_span text = { arguments->text.data, arguments->text.size };
+	const char *why = ct_trigger_keep(arguments->name, text, before);
 
-	if (ct_trigger_keep(arguments->name, text, out_was_there))
-		return true;
-	fprintf(stderr, "%s: cannot keep the trigger in the run directory: %s\n",
-		arguments->change->target.verb, strerror(errno));
-	return false;
+	if (why != NULL)
+		fprintf(stderr, "%s: cannot keep the trigger in the run directory: %s\n",
+			arguments->change->target.verb, why);
+	return why == NULL;
 }
 
 static bool nobody_runs(const struct change *change)
@@ -338,17 +337,41 @@ static bool nobody_runs(const struct change *change)
 	return is;
 }
 
-static int trigger_ask(struct trigger_arguments *arguments)
+/* A trigger that every process refuses is not kept.  One that is changed need not be in every
+ * process: it is enough that one has it, or that it was kept. */
+static void answers_settle(const struct trigger_arguments *arguments, const struct ct_buf *before)
+{
+	struct change *change = arguments->change;
+	bool is_add = arguments->verb == VERB_ADD;
+	size_t done = 0, refused = 0;
+
+	for (size_t i = 0; i < change->count; i++) {
+		done += !change->rows[i].failed;
+		refused += change->rows[i].status != CTRACE_OK;
+	}
+	if (is_add && done == 0 && refused != 0 && ct_target_is_all(&change->target))
+		ct_trigger_keep_back(arguments->name, before);
+	if (is_add || (done == 0 && before->size == 0))
+		return;
+	for (size_t i = 0; i < change->count; i++)
+		change->rows[i].failed &= change->rows[i].status != CTRACE_NOT_FOUND;
+	if (done == 0)
+		fprintf(stderr, "%s: %s for processes that come\n", change->target.verb,
+			verbs[arguments->verb].done_for_later);
+}
+
+static int trigger_ask(struct trigger_arguments *arguments, struct ct_buf *before)
 {
 	struct change *change = arguments->change;
 	struct ct_command command = {
 		.verb = arguments->verb == VERB_LIST ? CT_VERB_TRIGGER_LIST : CT_VERB_TRIGGER,
 	};
 	bool is_for_all = ct_target_is_all(&change->target);
-	bool was_kept = false;
 
 	if (arguments->verb != VERB_LIST) {
-		if (!text_make(arguments) || (is_for_all && !trigger_keep(arguments, &was_kept)))
+		if (!text_make(arguments))
+			return CMD_USAGE;
+		if (is_for_all && !trigger_keep(arguments, before))
 			return CMD_NOTHING;
 		command.component = (struct ct_span){ arguments->name, strlen(arguments->name) };
 		command.value = (struct ct_span){ arguments->text.data, arguments->text.size };
@@ -358,12 +381,16 @@ static int trigger_ask(struct trigger_arguments *arguments)
 	}
 	change->is_question = arguments->verb == VERB_LIST;
 	ct_command_encode(&change->ask.request, &command);
-	if (is_for_all && (arguments->verb == VERB_ADD || was_kept) && nobody_runs(change)) {
+	if (is_for_all && (arguments->verb == VERB_ADD || before->size != 0) &&
+	    nobody_runs(change)) {
 		fprintf(stderr, "%s: no traced process is running; %s for those that come\n",
 			change->target.verb, verbs[arguments->verb].done_for_later);
 		return CMD_DONE;
 	}
-	return ct_change_run(change);
+	ct_change_gather(change);
+	if (arguments->verb != VERB_LIST)
+		answers_settle(arguments, before);
+	return ct_change_finish(change);
 }
 
 int cmd_trigger(int argc, char **argv)
@@ -400,11 +427,14 @@ int cmd_trigger(int argc, char **argv)
 	struct change change;
 	struct trigger_arguments arguments = { .change = &change };
 	int exit_status = CMD_USAGE;
+	struct ct_buf before; /* what was kept */
 
 	ct_change_init(&change);
+	ct_buf_init(&before);
 	ct_buf_init(&arguments.text);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) == 0)
-		exit_status = trigger_ask(&arguments);
+		exit_status = trigger_ask(&arguments, &before);
+	ct_buf_fini(&before);
 	ct_buf_fini(&arguments.text);
 	ct_change_fini(&change);
 	return exit_status;

@@ -184,8 +184,65 @@ def commands():
     for number in range(16):
         last = room.tool('trigger', 'add', f'N{number}', f'--pid={program.pid}', '--when', 'event = 1', '--do', 'wto')
     tap.check('no more than 16', last.returncode != 0 and '16 triggers' in last.stderr, last)
+    refused = room.tool('trigger', 'add', 'T17', '--when', 'event = 1', '--do', 'wto')
+    tap.check('the process takes no 17th', refused.returncode == 1 and '16 triggers' in refused.stderr, refused)
+    tap.check('another process takes it, so it is kept', 'kept  ctrace.trigger.T17' in room.tool('trigger', 'list').stdout)
     room.finish(program)
     room.finish(other)
+    room.close()
+
+
+def kept():
+    """What is kept for processes that come: not what all refuse; shown, changed and removed without a process that has it."""
+    room = Room()
+
+    def lines():
+        with open(room.at('run', 'triggers'), encoding='utf-8') as file:
+            return file.read()
+
+    room.tool('trigger', 'add', 'K1', '--when', 'event = 1', '--do', 'wto')
+    tap.same('SLIP SET without a process', room.tool('op', 'SLIP SET,ID=K2,COMP=app,DISABLE,END').stdout, 'IEE727I SLIP TRAP ID=K2 SET\n')
+    only_kept = ('ID=K1,ENABLED  KEPT FOR PROCESSES THAT COME\n   when event = 1 do wto\n'
+                 "ID=K2,DISABLED  KEPT FOR PROCESSES THAT COME\n   disabled when component == 'APP' limit 1 do dump\n")
+    shown = room.tool('op', 'D SLIP')
+    tap.check('D SLIP without a process shows what is kept', shown.returncode == 0 and shown.stdout.partition('\n')[2] == only_kept, shown)
+    shown = room.tool('op', 'D SLIP=K2').stdout
+    tap.check('one of them', 'ID=K2' in shown and 'ID=K1' not in shown, shown)
+    tap.check('none of that name', 'CTR011I' in (shown := room.tool('op', 'D SLIP=XX').stdout), shown)
+    room.environment['MFTRACE_CONFIG'] = room.at('full.cfg')
+    with open(room.at('full.cfg'), 'w', encoding='utf-8') as file:
+        file.write('mftrace.dest = storage\nmftrace.level = debug\n' + ''.join(f'ctrace.trigger.N{i} = when event = 9 do wto\n' for i in range(14)))
+    program = room.start('trace', 'app', DEBUG, '1', 'pause')
+    room.until('N13', lambda *_: True)
+    shown = room.tool('op', 'D SLIP').stdout
+    tap.check('what a process has is not shown as kept', 'ID=N13' in shown and 'KEPT' not in shown, shown)
+    before = lines()
+    done = room.tool('op', 'SLIP SET,ID=K17,COMP=app,END')
+    tap.check('a 17th trap', done.returncode == 1 and 'CTR034I' in done.stdout and '16 triggers' in done.stdout and 'IEE727I' not in done.stdout, done)
+    tap.same('is not kept', lines(), before)
+    done = room.tool('trigger', 'add', 'T17', '--when', 'event = 1', '--do', 'wto')
+    tap.check('a 17th trigger', done.returncode == 1 and '16 triggers' in done.stderr, done)
+    tap.same('is not kept either', lines(), before)
+    listed = {row['component']: row['enabled'] for row in json.loads(room.tool('trigger', 'list', '-j').stdout)['results']}
+    tap.same('the JSON has the state', (len(listed), listed['K1'], listed['K2']), (16, True, False))
+    room.tool('trigger', 'remove', 'K1', f'--pid={program.pid}')
+    shown = room.tool('op', 'D SLIP').stdout
+    tap.check('a trap that is only kept, beside a process', 'ID=K1,ENABLED  KEPT FOR PROCESSES THAT COME\n' in shown and 'ID=N1,' in shown, shown)
+    done = room.tool('trigger', 'disable', 'K1')
+    tap.check('disable what is only kept', done.returncode == 0 and 'for processes that come' in done.stderr and
+              'K1 = disabled when' in lines(), (done, lines()))
+    done = room.tool('trigger', 'remove', 'K1')
+    tap.check('remove what is only kept', done.returncode == 0 and 'no longer kept' in done.stderr and 'K1' not in lines(), (done, lines()))
+    room.finish(program)
+    for number in range(15):
+        room.tool('trigger', 'add', f'M{number}', '--when', 'event = 1', '--do', 'wto')
+    done = room.tool('trigger', 'add', 'M16', '--when', 'event = 1', '--do', 'wto')
+    tap.check('no more than 16 are kept', done.returncode == 1 and '16 triggers are kept' in done.stderr, done)
+    tap.same('one of them is replaced', room.tool('trigger', 'add', 'M3', '--when', 'event = 2', '--do', 'wto').returncode, 0)
+    tap.check('and 16 stay', len(lines().splitlines()) == 16 and 'M3 = when event = 2' in lines(), lines())
+    for wrong in (['--when', 'evnt = 1', '--do', 'wto'], ['--when', 'event = 1', '--count', '0', '--do', 'wto'],
+                  ['--when', 'event = 1', '--rate', '5', '--do', 'wto'], ['--when', 'event = 1', '--do', 'dmup']):
+        tap.same(f'not understood: {wrong}', room.tool('trigger', 'add', 'M3', *wrong).returncode, 2)
     room.close()
 
 
@@ -529,6 +586,6 @@ def one_dump_in_a_second():
     room.close()
 
 
-for part in (one_dump_in_a_second, fields_of_records, the_end, spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
+for part in (one_dump_in_a_second, fields_of_records, the_end, spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, kept, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
     part()
 sys.exit(tap.end())
