@@ -60,7 +60,7 @@ static void parse_trace(struct ct_parser *parser, struct ct_operator_command *ou
 			const char *place)
 {
 	static const struct ct_operand_table table = { trace_operands, CT_COUNT(trace_operands),
-						       "is not an operand of TRACE CT" };
+						       "is not an operand of TRACE CT", NULL };
 	struct ct_given given = { .group = { { NULL, 0 } } };
 
 	out->kind = CT_OPERATOR_TRACE_CT;
@@ -97,7 +97,8 @@ static void parse_wtrstart(struct ct_parser *parser, struct ct_operator_command 
 		{ "NOWRAP", false, false, 0, CT_OPERAND_SETS(nowrap) },
 	};
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
-						       "is not an operand of TRACE CT,WTRSTART" };
+						       "is not an operand of TRACE CT,WTRSTART",
+						       NULL };
 	struct ct_span value;
 
 	out->kind = CT_OPERATOR_WTRSTART;
@@ -117,7 +118,8 @@ static void parse_wtrstop(struct ct_parser *parser, struct ct_operator_command *
 		{ "NOFLUSH", false, false, 0, CT_OPERAND_SETS(noflush) },
 	};
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
-						       "is not an operand of TRACE CT,WTRSTOP" };
+						       "is not an operand of TRACE CT,WTRSTOP",
+						       NULL };
 	struct ct_span value;
 
 	out->kind = CT_OPERATOR_WTRSTOP;
@@ -334,7 +336,7 @@ static void check_display(struct ct_parser *parser, const struct ct_operator_com
 static void parse_display_trace(struct ct_parser *parser, struct ct_operator_command *out)
 {
 	static const struct ct_operand_table table = { display_operands, CT_COUNT(display_operands),
-						       "is not an operand of DISPLAY TRACE" };
+						       "is not an operand of DISPLAY TRACE", NULL };
 	struct ct_given given = { .group = { { NULL, 0 } } };
 
 	out->kind = CT_OPERATOR_DISPLAY_TRACE;
@@ -401,6 +403,30 @@ static void title_take(struct ct_parser *parser, struct ct_span title,
 	out->title[title.size] = '\0';
 }
 
+/* "(x),COMM=(y)": the title ends before a second one. */
+static bool title_is_two(struct ct_parser *parser, struct ct_span title, char mark)
+{
+	const char *end = title.at + title.size;
+	struct ct_parser rest = *parser;
+
+	for (const char *at = title.at; at < end; at++) {
+		struct ct_span word;
+
+		rest.at = at + 1;
+		if (*at != mark || !ct_parser_accept(&rest, ','))
+			continue;
+		ct_parser_blanks(&rest);
+		word = ct_parser_word(&rest);
+		if ((ct_name_is(word.at, word.size, "COMM") ||
+		     ct_name_is(word.at, word.size, "TITLE")) &&
+		    ct_parser_accept(&rest, '=')) {
+			ct_parser_diagnose_word(parser, word, "is there already", "one title");
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The title stands in parentheses, or between two of one quotation mark.  It is text: marks and
  * parentheses in it have no meaning. */
 static void title_read(struct ct_parser *parser, struct ct_operator_command *out)
@@ -423,6 +449,8 @@ static void title_read(struct ct_parser *parser, struct ct_operator_command *out
 		return;
 	}
 	title = ct_span_of(parser->at, end);
+	if (title_is_two(parser, title, mark))
+		return;
 	parser->at = end + 1;
 	title_take(parser, title, out);
 	ct_parser_blanks(parser);

@@ -187,18 +187,25 @@ static enum ctrace_status dump_reply_parse(struct ct_span text, struct ct_dump_r
 					   struct ct_given *given, struct ct_diagnostic *diagnostic)
 {
 	static const struct ct_operand_table table = { dump_operands, CT_COUNT(dump_operands),
-						       "is not an operand of a reply to DUMP" };
+						       "is not an operand of a reply to DUMP",
+						       "; U or CANCEL alone" };
+	struct ct_span word;
 	struct ct_parser parser;
 
 	if (!ct_line_start(&parser, text.at, text.size, "the reply", diagnostic) ||
 	    !ct_line_is_text(&parser))
 		return CTRACE_FAILURE;
 	ct_parser_blanks(&parser);
-	if (ct_name_is(parser.at, (size_t)(parser.end - parser.at), "U"))
+	if (ct_name_is(parser.at, (size_t)(parser.end - parser.at), "U")) {
 		reply->is_end = true; /* every process */
+		return CTRACE_OK;
+	}
+	word = ct_parser_word(&(struct ct_parser){ .at = parser.at, .end = parser.end });
+	if (ct_name_is(word.at, word.size, "U") || ct_name_is(word.at, word.size, "CANCEL"))
+		ct_parser_diagnose_word(&parser, word, "stands alone", "nothing behind it");
 	else if (parser.at < parser.end && !ct_operands_read(&parser, &table, reply, given))
 		return CTRACE_FAILURE;
-	return CTRACE_OK;
+	return parser.has_failed ? CTRACE_FAILURE : CTRACE_OK;
 }
 
 enum ctrace_status ct_dump_reply_parse(const char *text, size_t size, struct ct_dump_reply *out,
@@ -221,7 +228,7 @@ static enum ctrace_status reply_parse(struct ct_span text, struct ct_trace_reque
 				      struct ct_diagnostic *diagnostic)
 {
 	static const struct ct_operand_table table = { operands, CT_COUNT(operands),
-						       "is not an operand of a reply" };
+						       "is not an operand of a reply", NULL };
 	struct ct_parmlib room = { .requests = trace, .count = 1 };
 	struct ct_parser parser;
 

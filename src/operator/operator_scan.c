@@ -64,6 +64,7 @@ static void operands_list_missing(const struct ct_operand_table *table,
 				  const struct ct_given *given, char out_text[200])
 {
 	size_t left = operands_count_missing(table, given);
+	bool is_first = left == table->count;
 	size_t size = 0;
 
 	(void)snprintf(out_text, 200, "nothing more");
@@ -79,6 +80,8 @@ static void operands_list_missing(const struct ct_operand_table *table,
 					 : left == 1 ? " or "
 						     : "");
 	}
+	if (is_first && table->instead != NULL)
+		(void)snprintf(out_text + size, 200 - size, "%s", table->instead);
 }
 
 static void operand_refuse(struct ct_parser *parser, const struct ct_operand_table *table,

@@ -39,6 +39,7 @@ struct ct_operand_table {
 	const struct ct_operand *rows;
 	size_t count;
 	const char *refusal; /* "is not an operand of TRACE CT" */
+	const char *instead; /* what may stand in place of all operands; NULL: nothing */
 };
 #define CT_OPERAND_GROUPS 8u
 /* The position of the operand of a group in the line; at NULL: there is none. */

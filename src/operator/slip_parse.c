@@ -14,20 +14,37 @@
  */
 #include "operator/slip.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "lib/control/trigger.h"
+#include "operator/component_names.h"
 
 #define ID_SIZE 4u
 #define TRACE_TIME "60s"
+
+enum {
+	OPERAND_ID,
+	OPERAND_ACTION,
+	OPERAND_COMP,
+	OPERAND_SUB,
+	OPERAND_ENTRYID,
+	OPERAND_DATA,
+	OPERAND_MATCHLIM,
+	OPERAND_JOBNAME,
+	OPERAND_STATE,
+	OPERAND_COUNT
+};
 
 struct slip {
 	struct ct_operator_command *command;
 	char component[CTRACE_MAX_COMPONENT + 1];
 	char entry[16], data[CT_TRIGGER_TEXT], actions[64], limit[16];
-	bool has_dump, has_end, is_disabled, has_state;
-	bool takes_pattern; /* the id may stand for several traps */
+	uint32_t action_count;
+	bool has_dump, has_end, is_disabled;
+	bool takes_pattern;                  /* the id may stand for several traps */
+	struct ct_span given[OPERAND_COUNT]; /* the words; at NULL: not given */
 };
 
 static void clause_add(char *text, size_t size, const char *between, const char *clause)
@@ -35,6 +52,22 @@ static void clause_add(char *text, size_t size, const char *between, const char 
 	size_t used = strlen(text);
 
 	(void)snprintf(text + used, size - used, "%s%s", used != 0 ? between : "", clause);
+}
+
+/* Each operand once.  Returns false when it was there before. */
+static bool operand_note(struct ct_parser *parser, struct slip *slip, size_t operand,
+			 struct ct_span word)
+{
+	struct ct_span before = slip->given[operand];
+	char what[40] = "is there already";
+
+	slip->given[operand] = word;
+	if (before.at == NULL)
+		return true;
+	if (!ct_name_equal(word.at, word.size, before.at, before.size))
+		(void)snprintf(what, sizeof what, "contradicts %.*s", (int)before.size, before.at);
+	ct_parser_diagnose_word(parser, word, what, "each operand once");
+	return false;
 }
 
 /* ---- values ---- */
@@ -81,6 +114,11 @@ static void action_add(struct ct_parser *parser, struct slip *slip, struct ct_sp
 	/* clang-format on */
 	for (size_t i = 0; i < CT_COUNT(actions); i++)
 		if (ct_name_is(word.at, word.size, actions[i].word)) {
+			if (slip->action_count++ == CT_TRIGGER_ACTIONS) {
+				ct_parser_diagnose_word(parser, word, "is one too many",
+							"at most 4 actions");
+				return;
+			}
 			slip->has_dump |= i < 2;
 			clause_add(slip->actions, sizeof slip->actions, ",", actions[i].action);
 			return;
@@ -110,67 +148,164 @@ static void read_component(struct ct_parser *parser, struct slip *slip)
 			    &(struct ct_names){ &slip->component, 1, "one component", NULL });
 }
 
-static void read_number(struct ct_parser *parser, char out[16])
+static bool number_read(struct ct_span value, uint64_t least, uint64_t most)
+{
+	uint64_t number = 0;
+
+	for (size_t i = 0; i < value.size; i++) {
+		if (value.at[i] < '0' || value.at[i] > '9' || number > most)
+			return false;
+		number = number * 10 + (uint64_t)(value.at[i] - '0');
+	}
+	return value.size != 0 && number >= least && number <= most;
+}
+
+static void read_number(struct ct_parser *parser, char out[16], uint64_t least, uint64_t most)
 {
 	struct ct_span value;
+	char expected[60];
 
+	(void)snprintf(expected, sizeof expected, "%" PRIu64 " to %" PRIu64, least, most);
 	if (!ct_operand_value(parser, "a number", &value))
 		return;
-	if (value.size > 9 || strspn(value.at, "0123456789") < value.size)
-		ct_parser_diagnose_word(parser, value, "is not a number", "0 to 999999999");
+	if (!number_read(value, least, most)) {
+		ct_parser_diagnose_word(parser, value, "is not such a number", expected);
+		return;
+	}
+	while (value.size > 1 && value.at[0] == '0')
+		value = ct_span_of(value.at + 1, value.at + value.size);
+	(void)snprintf(out, 16, "%.*s", (int)value.size, value.at);
+}
+
+/* "5", "-1", "0x1F" */
+static bool value_is_number(struct ct_span value)
+{
+	size_t sign = value.size != 0 && value.at[0] == '-';
+	bool is_hex = value.size > sign + 2 && value.at[sign] == '0' &&
+		      (value.at[sign + 1] | 0x20) == 'x';
+	const char *digits = is_hex ? "0123456789abcdefABCDEF" : "0123456789";
+	size_t i = sign + (is_hex ? 2 : 0);
+
+	if (i == value.size)
+		return false;
+	while (i < value.size && strchr(digits, value.at[i]) != NULL)
+		i++;
+	return i == value.size;
+}
+
+static const struct data_operator {
+	const char *word, *mark;
+	bool has_number, has_text;
+} data_operators[] = {
+	{ "EQ", "==", true, true },   { "NE", "!=", true, true },  { "GT", ">", true, false },
+	{ "LT", "<", true, false },   { "GE", ">=", true, false }, { "LE", "<=", true, false },
+	{ "LIKE", "~", false, true },
+};
+
+static const struct data_operator *data_operator_read(struct ct_parser *parser)
+{
+	static const char expected[] = "EQ, NE, GT, LT, GE, LE or LIKE";
+	struct ct_span word;
+
+	if (!ct_parser_accept(parser, ',')) {
+		ct_parser_diagnose_found(parser, "\",\"");
+		return NULL;
+	}
+	ct_parser_blanks(parser);
+	word = ct_parser_value(parser);
+	for (size_t i = 0; i < CT_COUNT(data_operators); i++)
+		if (ct_name_is(word.at, word.size, data_operators[i].word))
+			return &data_operators[i];
+	if (word.size == 0)
+		ct_parser_diagnose_found(parser, expected);
 	else
-		(void)snprintf(out, 16, "%.*s", (int)value.size, value.at);
+		ct_parser_diagnose_word(parser, word, "is not a comparison", expected);
+	return NULL;
+}
+
+/* A number, or a text in quotation marks, as the operator has it. */
+static struct ct_span data_value_read(struct ct_parser *parser,
+				      const struct data_operator *operator)
+{
+	const char *start;
+	struct ct_span value;
+	bool is_text;
+
+	if (!ct_parser_accept(parser, ','))
+		ct_parser_diagnose_found(parser, "\",\"");
+	ct_parser_blanks(parser);
+	start = parser->at;
+	is_text = ct_parser_is_at(parser, '\'');
+	if (is_text)
+		(void)ct_parser_quotation(parser);
+	else
+		(void)ct_parser_value(parser);
+	value = ct_span_of(start, parser->at);
+	if (value.size == 0)
+		ct_parser_diagnose_found(parser, "a number, or a text in quotation marks");
+	else if (is_text && !operator->has_text)
+		ct_parser_diagnose_word(parser, value, "has no order: it is a text",
+					"a number; EQ, NE and LIKE compare texts");
+	else if (!is_text && !operator->has_number)
+		ct_parser_diagnose_word(parser, value, "is not a text in quotation marks",
+					"a pattern such as 'bo*'");
+	else if (!is_text && !value_is_number(value))
+		ct_parser_diagnose_word(parser, value,
+					"is neither a number nor a text in quotation marks",
+					"a number such as 5, -1 or 0x1F, or 'text'");
+	return value;
+}
+
+/* Whether the comparison can match: the diagnostic of the trigger is at the value. */
+static void data_check(struct ct_parser *parser, const struct slip *slip, struct ct_span value)
+{
+	char text[sizeof slip->data + 16];
+	struct ct_diagnostic diagnostic;
+	struct ct_trigger trigger;
+
+	(void)snprintf(text, sizeof text, "when %s do wto", slip->data);
+	if (ct_trigger_parse(text, strlen(text), &trigger, &diagnostic) != CTRACE_OK)
+		ct_parser_diagnose_at(parser, value.at, diagnostic.message, diagnostic.expected);
 }
 
 /* DATA=(2,EQ,5) or DATA=(1,EQ,'text') */
 static void read_data(struct ct_parser *parser, struct slip *slip)
 {
-	static const struct {
-		const char *word, *mark;
-	} operators[] = { { "EQ", "==" }, { "NE", "!=" }, { "GT", ">" },  { "LT", "<" },
-			  { "GE", ">=" }, { "LE", "<=" }, { "LIKE", "~" } };
-	static const char expected[] = "(item,EQ|NE|GT|LT|GE|LE|LIKE,value), the first item is 1";
-	const char *mark = NULL, *start;
-	struct ct_span item, word;
+	const struct data_operator *operator;
+	struct ct_span item, value;
 
 	if (!ct_parser_accept(parser, '(')) {
-		ct_parser_diagnose_found(parser, expected);
+		ct_parser_diagnose_found(parser, "(item,EQ|NE|GT|LT|GE|LE|LIKE,value)");
 		return;
 	}
 	ct_parser_blanks(parser);
 	item = ct_parser_value(parser);
-	(void)ct_parser_accept(parser, ',');
-	ct_parser_blanks(parser);
-	word = ct_parser_value(parser);
-	for (size_t i = 0; i < CT_COUNT(operators); i++)
-		if (ct_name_is(word.at, word.size, operators[i].word))
-			mark = operators[i].mark;
-	if (mark == NULL || !ct_parser_accept(parser, ',')) {
-		ct_parser_diagnose_found(parser, expected);
+	if (item.size == 0)
+		ct_parser_diagnose_found(parser, "the number of an item; the first is 1");
+	else if (!number_read(item, 1, CTRACE_MAX_ITEMS))
+		ct_parser_diagnose_word(parser, item, "is not the number of an item",
+					"1 to 4096; the first item is 1");
+	operator= parser->has_failed ? NULL : data_operator_read(parser);
+	if (operator== NULL)
 		return;
-	}
-	ct_parser_blanks(parser);
-	start = parser->at;
-	if (ct_parser_is_at(parser, '\'')) {
-		if (!ct_parser_quotation(parser))
-			return;
-	} else {
-		(void)ct_parser_value(parser);
-	}
-	(void)snprintf(slip->data, sizeof slip->data, "data%.*s %s %.*s", (int)item.size, item.at,
-		       mark, (int)(parser->at - start), start);
-	if (!ct_parser_accept(parser, ')'))
+	value = data_value_read(parser, operator);
+	if (parser->has_failed)
+		return;
+	(void)snprintf(slip->data, sizeof slip->data, "data%.*s %s %.*s", (int)item.size,
+		       item.at, operator->mark, (int)value.size, value.at);
+	data_check(parser, slip, value);
+	if (!parser->has_failed && !ct_parser_accept(parser, ')'))
 		ct_parser_diagnose_found(parser, "\")\"");
 }
 
 static void read_entry(struct ct_parser *parser, struct slip *slip)
 {
-	read_number(parser, slip->entry);
+	read_number(parser, slip->entry, 0, UINT32_MAX);
 }
 
 static void read_limit(struct ct_parser *parser, struct slip *slip)
 {
-	read_number(parser, slip->limit);
+	read_number(parser, slip->limit, 1, 999999999);
 }
 
 static void read_job(struct ct_parser *parser, struct slip *slip)
@@ -189,7 +324,7 @@ static void read_sub(struct ct_parser *parser, struct slip *slip)
 }
 
 /* ENABLE or DISABLE, also shortened as z/OS has it. */
-static bool state_take(struct ct_span word, struct slip *slip)
+static bool state_take(struct ct_parser *parser, struct slip *slip, struct ct_span word)
 {
 	bool is_enable =
 		ct_name_is(word.at, word.size, "ENABLE") || ct_name_is(word.at, word.size, "EN");
@@ -197,12 +332,49 @@ static bool state_take(struct ct_span word, struct slip *slip)
 	if (!is_enable && !ct_name_is(word.at, word.size, "DISABLE") &&
 	    !ct_name_is(word.at, word.size, "D"))
 		return false;
-	slip->has_state = true;
+	(void)operand_note(parser, slip, OPERAND_STATE, word);
 	slip->is_disabled = !is_enable;
 	return true;
 }
 
 /* ---- SLIP SET ---- */
+
+/* Operands of z/OS that have no meaning here. */
+static bool word_is_of_zos(struct ct_span word)
+{
+	static const char *const words[] = {
+		"IF",       "SBT",      "SB",     "SA",        "ZAD",      "ASID",   "ASIDSA",
+		"AS",       "ASA",      "CPU",    "DEBUG",     "DOMAIN",   "DSSA",   "DSPNAME",
+		"DN",       "ERRTYP",   "ER",     "EXCEPTION", "IDGROUP",  "IG",     "JSPGM",
+		"JSP",      "LIST",     "LS",     "LPAEP",     "LE",       "LPAMOD", "L",
+		"MODE",     "M",        "MSGID",  "MSG",       "NUCEP",    "NE",     "NUCMOD",
+		"N",        "NOSUP",    "NOSYSA", "OK",        "PRCNTLIM", "PL",     "PSWASC",
+		"PP",       "PVTEP",    "PE",     "PVTMOD",    "P",        "RANGE",  "RA",
+		"RBLEVEL",  "RB",       "REASON", "RE",        "RECOVERY", "RECORD", "REFAFTER",
+		"REFBEFOR", "REMOTE",   "SDATA",  "SD",        "STRLIST",  "SL",     "SUMLIST",
+		"SU",       "TARGETID", "TI",     "TRDATA",    "TD",       "UNIT",   "VOLSER",
+	};
+
+	return ct_keywords_find(CT_KEYWORDS(words), word) != NULL;
+}
+
+static void operand_refuse(struct ct_parser *parser, struct ct_span word)
+{
+	static const char *const words[] = { "ID",      "ACTION",  "COMP",     "SUB",
+					     "ENTRYID", "DATA",    "MATCHLIM", "JOBNAME",
+					     "ENABLE",  "DISABLE", "END" };
+	bool is_of_zos = word_is_of_zos(word);
+
+	ct_parser_diagnose(
+		parser,
+		&(struct ct_finding){
+			.word = word,
+			.what = is_of_zos ? "is about storage and errors of z/OS"
+					  : "is not an operand of SLIP",
+			.meant = is_of_zos ? NULL : ct_suggest(word, words, CT_COUNT(words)),
+			.expected =
+				"ID=, ACTION=, COMP=, SUB=, ENTRYID=, DATA=, MATCHLIM=, JOBNAME=, ENABLE, DISABLE or END" });
+}
 
 static bool operand_read(struct ct_parser *parser, struct slip *slip, struct ct_span word)
 {
@@ -210,32 +382,31 @@ static bool operand_read(struct ct_parser *parser, struct slip *slip, struct ct_
 		const char *word, *other;
 		void (*read)(struct ct_parser *parser, struct slip *slip);
 	} operands[] = {
-		{ "ID", "ID", read_id },
-		{ "ACTION", "A", read_action },
-		{ "COMP", "COMP", read_component },
-		{ "SUB", "SUB", read_sub },
-		{ "ENTRYID", "ENTRYID", read_entry },
-		{ "DATA", "DA", read_data },
-		{ "MATCHLIM", "ML", read_limit },
-		{ "JOBNAME", "J", read_job },
+		[OPERAND_ID] = { "ID", "ID", read_id },
+		[OPERAND_ACTION] = { "ACTION", "A", read_action },
+		[OPERAND_COMP] = { "COMP", "COMP", read_component },
+		[OPERAND_SUB] = { "SUB", "SUB", read_sub },
+		[OPERAND_ENTRYID] = { "ENTRYID", "ENTRYID", read_entry },
+		[OPERAND_DATA] = { "DATA", "DA", read_data },
+		[OPERAND_MATCHLIM] = { "MATCHLIM", "ML", read_limit },
+		[OPERAND_JOBNAME] = { "JOBNAME", "J", read_job },
 	};
-	static const char expected[] =
-		"ID=, ACTION=, COMP=, SUB=, ENTRYID=, DATA=, MATCHLIM=, JOBNAME=, ENABLE, DISABLE or END";
 
-	if (state_take(word, slip))
-		return true;
-	if (!ct_parser_accept(parser, '=')) {
-		ct_parser_diagnose_word(parser, word,
-					"is not an operand of SLIP that there is here", expected);
-		return false;
-	}
-	for (size_t i = 0; i < CT_COUNT(operands); i++)
-		if (ct_name_is(word.at, word.size, operands[i].word) ||
-		    ct_name_is(word.at, word.size, operands[i].other)) {
+	if (state_take(parser, slip, word))
+		return !parser->has_failed;
+	for (size_t i = 0; i < CT_COUNT(operands); i++) {
+		if (!ct_name_is(word.at, word.size, operands[i].word) &&
+		    !ct_name_is(word.at, word.size, operands[i].other))
+			continue;
+		if (!operand_note(parser, slip, i, word))
+			return false;
+		if (ct_parser_accept(parser, '='))
 			operands[i].read(parser, slip);
-			return !parser->has_failed;
-		}
-	ct_parser_diagnose_word(parser, word, "is about storage and errors of z/OS", expected);
+		else
+			ct_parser_diagnose_found(parser, "\"=\"");
+		return !parser->has_failed;
+	}
+	operand_refuse(parser, word);
 	return false;
 }
 
@@ -261,25 +432,51 @@ static bool operands_read(struct ct_parser *parser, struct slip *slip)
 	return !parser->has_failed;
 }
 
+/* The component as a text of the filter: a quotation mark in it is doubled. */
+static void component_add(const struct slip *slip, char *out, size_t size)
+{
+	const char *sub = slip->command->sub;
+	char name[2 * CTRACE_MAX_COMPONENT + 2], quoted[2 * sizeof name];
+	size_t used = 0;
+
+	(void)snprintf(name, sizeof name, "%s%s%s", slip->component, sub[0] != '\0' ? "." : "",
+		       sub);
+	for (const char *at = name; *at != '\0'; at++) {
+		if (*at == '\'')
+			quoted[used++] = '\'';
+		quoted[used++] = *at;
+	}
+	quoted[used] = '\0';
+	(void)snprintf(out, size, "component %s '%s'",
+		       ct_is_pattern(name) ? "~" : "==", quoted);
+}
+
+/* The conditions, joined. */
+static void filter_make(const struct slip *slip, char *out, size_t size)
+{
+	char clause[4 * CTRACE_MAX_COMPONENT + 40];
+
+	if (slip->component[0] != '\0') {
+		component_add(slip, clause, sizeof clause);
+		clause_add(out, size, " && ", clause);
+	}
+	if (slip->entry[0] != '\0') {
+		(void)snprintf(clause, sizeof clause, "event == %s", slip->entry);
+		clause_add(out, size, " && ", clause);
+	}
+	if (slip->data[0] != '\0')
+		clause_add(out, size, " && ", slip->data);
+}
+
 static void text_make(struct ct_parser *parser, struct slip *slip)
 {
-	char filter[2 * CTRACE_MAX_COMPONENT + CT_TRIGGER_TEXT] = "";
-	char clause[2 * CTRACE_MAX_COMPONENT + 40], text[2 * sizeof filter];
+	char filter[4 * CTRACE_MAX_COMPONENT + CT_TRIGGER_TEXT + 80] = "";
+	char text[sizeof filter + 120];
 	struct ct_diagnostic diagnostic;
 	struct ct_trigger trigger;
 	int size;
 
-	if (slip->component[0] != '\0') {
-		(void)snprintf(clause, sizeof clause, "component == '%s%s%s'", slip->component,
-			       slip->command->sub[0] != '\0' ? "." : "", slip->command->sub);
-		clause_add(filter, sizeof filter, " && ", clause);
-	}
-	if (slip->entry[0] != '\0') {
-		(void)snprintf(clause, sizeof clause, "event == %s", slip->entry);
-		clause_add(filter, sizeof filter, " && ", clause);
-	}
-	if (slip->data[0] != '\0')
-		clause_add(filter, sizeof filter, " && ", slip->data);
+	filter_make(slip, filter, sizeof filter);
 	if (slip->actions[0] == '\0') {
 		slip->has_dump = true;
 		clause_add(slip->actions, sizeof slip->actions, ",", "dump");
@@ -290,11 +487,8 @@ static void text_make(struct ct_parser *parser, struct slip *slip)
 	size = snprintf(text, sizeof text, "%swhen %s%s%s do %s",
 			slip->is_disabled ? "disabled " : "", filter,
 			slip->limit[0] != '\0' ? " limit " : "", slip->limit, slip->actions);
-	if (size > (int)CT_TRIGGER_TEXT ||
-	    ct_trigger_parse(text, (size_t)size, &trigger, &diagnostic) != CTRACE_OK)
-		ct_parser_diagnose_at(
-			parser, parser->at, "the trap cannot be set",
-			"COMP=, ENTRYID= or DATA=, with values that a filter can have");
+	if (ct_trigger_parse(text, (size_t)size, &trigger, &diagnostic) != CTRACE_OK)
+		ct_parser_diagnose_at(parser, parser->at, diagnostic.message, diagnostic.expected);
 	else
 		memcpy(slip->command->slip_text, text, (size_t)size + 1);
 }
@@ -310,6 +504,12 @@ static void set_parse(struct ct_parser *parser, struct ct_operator_command *out)
 		ct_parser_diagnose_at(parser, parser->end, "ID is missing", "\",ID=id\"");
 	else if (!slip.has_end)
 		ct_parser_diagnose_at(parser, parser->end, "END is missing", "\",END\"");
+	else if (slip.given[OPERAND_SUB].at != NULL && slip.component[0] == '\0')
+		ct_parser_diagnose_word(parser, slip.given[OPERAND_SUB],
+					"is for the component of COMP", "COMP= with it");
+	else if (slip.component[0] == '\0' && slip.entry[0] == '\0' && slip.data[0] == '\0')
+		ct_parser_diagnose_at(parser, parser->end, "nothing says what the trap matches",
+				      "COMP=, ENTRYID= or DATA=");
 	else
 		text_make(parser, &slip);
 }
@@ -322,12 +522,15 @@ static void change_operand_read(struct ct_parser *parser, struct slip *slip, boo
 
 	ct_parser_blanks(parser);
 	word = ct_parser_word(parser);
-	if (is_mod && state_take(word, slip))
+	if (is_mod && state_take(parser, slip, word))
 		return;
 	if (ct_name_is(word.at, word.size, "END"))
 		slip->has_end = true;
-	else if (ct_name_is(word.at, word.size, "ID") && ct_parser_accept(parser, '='))
+	else if (ct_name_is(word.at, word.size, "ID") && ct_parser_accept(parser, '=') &&
+		 operand_note(parser, slip, OPERAND_ID, word))
 		read_id(parser, slip);
+	else if (parser->has_failed)
+		return;
 	else if (word.size == 0)
 		ct_parser_diagnose_found(parser, is_mod ? "ENABLE, DISABLE or ID=" : "ID=");
 	else
@@ -348,7 +551,7 @@ static void change_parse(struct ct_parser *parser, struct ct_operator_command *o
 	ct_parser_blanks(parser);
 	if (!parser->has_failed && parser->at < parser->end)
 		ct_parser_diagnose_found(parser, slip.has_end ? "nothing behind END" : "\",\"");
-	else if (is_mod && !slip.has_state)
+	else if (is_mod && slip.given[OPERAND_STATE].at == NULL)
 		ct_parser_diagnose_at(parser, parser->end, "the new state is missing",
 				      "\",ENABLE\" or \",DISABLE\"");
 	else if (out->slip_id[0] == '\0')

@@ -120,9 +120,19 @@ int cmd_op(int argc, char **argv)
 		       "  TRACE CT,WTRSTOP=name[,FLUSH|NOFLUSH]\n"
 		       "  D TRACE[,COMP=name[,SUB=(sub)][,N=nnn][,SUBLEVEL]][,WTR=name]\n"
 		       "  D R\n"
+		       "  DUMP COMM=(title)\n"
+		       "  SLIP SET,ID=id[,ACTION=a|(a,...)][,COMP=name[,SUB=(sub)]][,ENTRYID=n]\n"
+		       "       [,DATA=(item,op,value)][,MATCHLIM=n][,JOBNAME=name]\n"
+		       "       [,ENABLE|DISABLE],END\n"
+		       "  SLIP MOD,ENABLE|DISABLE,ID=id[,END]\n"
+		       "  SLIP DEL,ID=id[,END]\n"
+		       "  D SLIP[=id]\n"
+		       "  SET SLIP=xx\n"
 		       "  ROUTE system|(system,...)|*ALL,command\n"
 		       "  R nn[,ASID=(h,...)][,JOBNAME=(n,...)][,OPTIONS=(o,...)]\n"
 		       "       [,WTR=name|DISCONNECT][,CONT|,END]\n"
+		       "  R nn,[ASID=(h,...)][,JOBNAME=(n,...)][,COMP=(c,...)][,CONT|,END]\n"
+		       "  R nn,U\n"
 		       "  R nn,CANCEL\n",
 	};
 	struct arguments arguments = { .dialogue.route = hosts_route };

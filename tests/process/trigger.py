@@ -358,7 +358,10 @@ def slip():
         pass
     done = room.tool('op', "SLIP SET,ID=TRP1,COMP=app,ENTRYID=4,DATA=(1,EQ,'boom'),ACTION=(SVCD,STOP),END")
     tap.same('SLIP SET', (done.returncode, done.stdout), (0, 'IEE727I SLIP TRAP ID=TRP1 SET\n'))
+    room.tool('op', 'SLIP SET,ID=PAT,COMP=A?*,ENTRYID=4,MATCHLIM=1,A=TRACE,END')
     room.go_on(program)
+    tap.check('COMP is a pattern', room.until('PAT', lambda matched, acted, _: acted == 1)[0] >= 1)
+    room.tool('op', 'SLIP DEL,ID=PAT')
     room.until('TRP1', lambda matched, acted, _: acted == 1)
     tap.same('the trap has made a dump', len(room.dumps()), 1)
     shown = room.tool('op', 'D SLIP=TRP1').stdout
@@ -366,7 +369,7 @@ def slip():
               shown)
     for text, refusal in (('SLIP SET,ID=X,COMP=APP,ACTION=WAIT,END', 'stop the whole system'), ('SLIP SET,ID=X,LPAMOD=(A,1),END', 'LPAMOD'),
                           ('SLIP SET,ID=X,COMP=APP', 'END is missing'), ('SLIP SET,COMP=APP,END', 'ID is missing'),
-                          ('SLIP SET,ID=TOOLONG,COMP=APP,END', 'TOOLONG'), ('SLIP SET,ID=X,END', 'cannot be set'),
+                          ('SLIP SET,ID=TOOLONG,COMP=APP,END', 'TOOLONG'), ('SLIP SET,ID=X,END', 'what the trap matches'),
                           ('SLIP MOD,ID=TRP1', 'state is missing'), ('SLIP MOD,EN', 'ID is missing'),
                           ('SLIP MOD,EN,ID=TRP1,MATCHLIM=2', 'MATCHLIM'), ('SLIP MOD,EN,IDGROUP=G', 'IDGROUP'),
                           ('SLIP DEL,ID=TRP1,ENABLE', 'ENABLE'), ("SLIP SET,ID=X,COMP=APP,DATA=(1,XX,1),END", 'LIKE'),

@@ -22,6 +22,7 @@ struct reading {
 	const char *at;
 	const char *end;
 	struct ct_diagnostic *diagnostic; /* or NULL */
+	uint32_t conditions;              /* of how often: mask of those that were there */
 };
 
 /* ---- diagnostics ---- */
@@ -222,9 +223,35 @@ static const char *value_expected(const struct ct_trigger_test *test)
 	return test->field == CT_TRIGGER_LEVEL ? level_expected : number_expected;
 }
 
+/* Whether a value of the field can be in the range. */
+static bool range_check(const struct reading *reading, enum ct_trigger_field field,
+			struct ct_span word, ct_trigger_number first, ct_trigger_number last)
+{
+	static const struct {
+		ct_trigger_number first, last;
+		const char *expected;
+	} fields[] = {
+		[CT_TRIGGER_COMPONENT] = { -NUMBER_END, NUMBER_END, "" },
+		[CT_TRIGGER_LEVEL] = { 0, CTRACE_LEVEL_COUNT - 1,
+				       "what debug, info, warn, error or fatal can fit" },
+		[CT_TRIGGER_EVENT] = { 0, UINT32_MAX,
+				       "what a number from 0 to 4294967295 can fit" },
+		[CT_TRIGGER_THREAD] = { 0, UINT32_MAX,
+					"what a number from 0 to 4294967295 can fit" },
+		[CT_TRIGGER_DATA] = { INT64_MIN, UINT64_MAX, "what a number of 64 bits can fit" },
+		[CT_TRIGGER_STATUS] = { INT32_MIN, INT32_MAX, "what a number of 32 bits can fit" },
+	};
+
+	if (first <= last && first <= fields[field].last && last >= fields[field].first)
+		return true;
+	return refuse(reading, word, "can never match:", NULL, fields[field].expected);
+}
+
 static bool range_add(const struct reading *reading, struct ct_trigger_test *test,
 		      struct ct_span word, ct_trigger_number first, ct_trigger_number last)
 {
+	if (!range_check(reading, test->field, word, first, last))
+		return false;
 	if (test->range_count == CT_TRIGGER_RANGES)
 		return refuse(reading, word, "too many values, from", NULL, "at most 8 of them");
 	test->range[test->range_count].first = first;
@@ -404,6 +431,8 @@ static bool field_take(struct reading *reading, struct ct_trigger_test *test)
 static bool comparison_take(struct reading *reading, struct ct_trigger_test *test)
 {
 	enum operator is = EQUAL;
+	ct_trigger_number number;
+	struct ct_span word;
 
 	if (word_accept(reading, "in"))
 		return list_take(reading, test);
@@ -421,6 +450,10 @@ static bool comparison_take(struct reading *reading, struct ct_trigger_test *tes
 			return refuse(reading, word_found(reading),
 				      "no pattern for a number:", NULL,
 				      "==, !=, <, <=, >, >= or in (...)");
+		word = word_see(reading);
+		if (test->field == CT_TRIGGER_DATA && number_read(word, false, &number))
+			return refuse(reading, word, "no pattern for a number:", NULL,
+				      "a text in quotation marks, or ==");
 		test->is_glob = true;
 		return text_take(reading, test);
 	}
@@ -515,10 +548,29 @@ static bool span_take(struct reading *reading, struct ct_trigger *out)
 	return true;
 }
 
+/* Each condition once; once and limit are two words for one. */
+static bool condition_check(struct reading *reading)
+{
+	static const char *const words[] = { "span", "count", "rate", "every", "limit", "once" };
+	struct ct_span word = word_see(reading);
+	uint32_t bit = 0;
+
+	for (uint32_t i = 0; i < CT_COUNT(words); i++)
+		if (word_is(word, words[i]))
+			bit = 1u << (i < 4 ? i : 4);
+	if ((reading->conditions & bit) != 0)
+		return refuse(reading, word, "one condition too many:", NULL,
+			      "each of them once, and either once or limit");
+	reading->conditions |= bit;
+	return true;
+}
+
 static bool condition_take(struct reading *reading, struct ct_trigger *out)
 {
 	struct ct_span word;
 
+	if (!condition_check(reading))
+		return false;
 	if (word_accept(reading, "span"))
 		return span_take(reading, out);
 	if (word_accept(reading, "count"))

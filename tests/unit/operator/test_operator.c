@@ -82,7 +82,8 @@ static void replies(void **state)
 
 static void other_words(void **state)
 {
-	static const char commands[] = "TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP, SET SLIP or REPLY";
+	static const char commands[] =
+		"TRACE CT, DUMP, DISPLAY TRACE, DISPLAY R, SLIP, SET SLIP or REPLY";
 
 	(void)state;
 	assert_diagnostic("  TRCAE CT,ON", 3, "\"TRCAE\" is not a command (did you mean TRACE?)",
@@ -124,6 +125,11 @@ static void dump_commands(void **state)
 	assert_string_equal(command.title, "a (b) 'c");
 	parse("du title = \"x'\" ");
 	assert_string_equal(command.title, "x'");
+	parse("DUMP COMM=(a), b (c,COMM=)");
+	assert_string_equal(command.title, "a), b (c,COMM=");
+	assert_diagnostic("DUMP TITLE=(x),COMM=(y)", 16, "\"COMM\" is there already", "one title");
+	assert_diagnostic("DUMP COMM='x' , TITLE = 'y'", 17, "\"TITLE\" is there already",
+			  "one title");
 	assert_diagnostic("DUMP", 5, "the command ends here", "COMM=(title)");
 	assert_diagnostic("DUMP DSN=(X)", 6, "\"DSN\" is not an operand of DUMP", "COMM=(title)");
 	assert_diagnostic("DUMP COMM=(X", 13, "the title has no end", "\")\"");

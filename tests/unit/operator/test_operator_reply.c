@@ -151,6 +151,8 @@ static void replies_to_dump(void **state)
 	assert_int_equal(dump.asid[0], 0x1F);
 	assert_string_equal(dump.name[0], "X.Y");
 	assert_dump_refused("WTR=X", 1, "\"WTR\" is not an operand of a reply to DUMP");
+	assert_dump_refused("U,END", 1, "\"U\" stands alone");
+	assert_dump_refused(" cancel,END", 2, "\"cancel\" stands alone");
 	assert_dump_refused("ASID=XYZ", 6, "\"XYZ\" is not hexadecimal");
 	ct_buf_init(&joined);
 	ct_reply_join(CT_OPERATOR_DUMP, (struct ct_span){ "ASID=1,COMP=A", 13 },
