@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "cli/allocate.h"
+#include "lib/control/trigger.h"
 #include "tools/config_check.h"
 #include "print/json_text.h"
 
@@ -278,6 +279,41 @@ static void note_group(struct check *check, const struct ct_command *command, un
 		is_known ? NULL : "a group of /etc/group, not root's, or the number of one");
 }
 
+/* "off", "enable" or "disable" without a line before that sets the trigger. */
+static void diagnose_no_trigger(struct check *check, const struct ct_command *command,
+				unsigned line)
+{
+	struct ct_buf message;
+
+	ct_buf_init(&message);
+	ct_buf_add_text(&message, "no line before sets the trigger ");
+	ct_span_quote(&message, command->component, command->component.size);
+	check_find_text(check, (struct place){ line, check_column(check, command->component.at) },
+			&message, "when FILTER do ACTION, in this line or one before");
+}
+
+/* A trigger in force that runs a program, which ctrace.run.programs does not allow. */
+static void note_run(const struct ct_command *command, unsigned line, void *user)
+{
+	struct check *check = user;
+	const struct ct_trigger_list *list = &check->settings.triggers;
+	struct ct_trigger trigger;
+	bool runs = false;
+
+	if (command->verb != CT_VERB_TRIGGER || check->settings.runs_programs ||
+	    ct_trigger_parse(command->value.at, command->value.size, &trigger, NULL) != CTRACE_OK)
+		return;
+	for (uint32_t i = 0; i < list->count; i++)
+		if (ct_name_is(command->component.at, command->component.size,
+			       list->entry[i].name) &&
+		    strncmp(list->entry[i].text, command->value.at + trigger.begin,
+			    command->value.size - trigger.begin) == 0)
+			runs = ct_trigger_runs(&trigger);
+	if (runs)
+		check_find(check, (struct place){ line, check_column(check, command->value.at) },
+			   "the trigger runs no program: ctrace.run.programs is off", NULL);
+}
+
 static void command_apply(const struct ct_command *command, unsigned line, void *user)
 {
 	struct check *check = user;
@@ -287,6 +323,8 @@ static void command_apply(const struct ct_command *command, unsigned line, void 
 		diagnose_emitters(check, command, line);
 	else if (command->verb == CT_VERB_OPERATORS || command->verb == CT_VERB_OPERATORS_DISPLAY)
 		note_group(check, command, line);
+	else if (command->verb == CT_VERB_TRIGGER && status == CTRACE_NOT_FOUND)
+		diagnose_no_trigger(check, command, line);
 	else if (status != CTRACE_OK)
 		check_find(check, (struct place){ line, 1 }, "not applied",
 			   ctrace_status_text(status));
@@ -580,12 +618,14 @@ static void print_json(struct check *check)
 static int check_text(struct check *check)
 {
 	struct ct_config_reader loading = { .command = emitter_load, .user = check };
+	struct ct_config_reader noting = { .command = note_run, .user = check };
 	struct ct_config_reader reader = { .command = command_apply,
 					   .diagnose = check_take_diagnostic,
 					   .user = check };
 
 	ct_config_read(check->text.data, check->text.size, NULL, &loading, NULL);
 	ct_config_read(check->text.data, check->text.size, NULL, &reader, NULL);
+	ct_config_read(check->text.data, check->text.size, NULL, &noting, NULL);
 	check_directories(check);
 	if (check->count > 1)
 		qsort(check->found, check->count, sizeof *check->found, finding_compare);

@@ -146,6 +146,33 @@ static void operators_emit(struct sink *sink, const struct ct_settings *settings
 		setting_emit(sink, "ctrace.operators.display", NULL, settings->displayers.name);
 }
 
+/* In the largest unit that needs no fraction. */
+static void keep_emit(struct sink *sink, uint64_t ns)
+{
+	uint64_t seconds = ns / 1000000000u;
+	uint64_t unit = seconds % 86400 == 0 ? 86400 : seconds % 3600 == 0 ? 3600 : 1;
+
+	setting_begin(sink, "ctrace.keep", NULL);
+	ct_buf_add_format(&sink->value, "%llu%c", (unsigned long long)(seconds / unit),
+			  unit == 86400  ? 'd'
+			  : unit == 3600 ? 'h'
+					 : 's');
+	setting_end(sink);
+}
+
+static void triggers_emit(struct sink *sink, const struct ct_settings *settings)
+{
+	setting_emit(sink, "ctrace.run.programs", NULL, settings->runs_programs ? "on" : "off");
+	for (uint32_t i = 0; i < settings->triggers.count; i++) {
+		setting_begin(sink, "ctrace.trigger", settings->triggers.entry[i].name);
+		if (settings->triggers.entry[i].is_disabled)
+			ct_buf_add_text(&sink->value, "disabled ");
+		add_text(&sink->value, settings->triggers.entry[i].text,
+			 strlen(settings->triggers.entry[i].text));
+		setting_end(sink);
+	}
+}
+
 static void process_emit(struct sink *sink, const struct ct_target *target)
 {
 	const struct ct_settings *settings = target->settings;
@@ -162,7 +189,14 @@ static void process_emit(struct sink *sink, const struct ct_target *target)
 	setting_emit(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
 	setting_emit_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
 	setting_emit(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
+	keep_emit(sink, settings->keep_ns);
+	if (settings->log_size != 0) {
+		setting_begin(sink, "ctrace.log", NULL);
+		add_text(&sink->value, settings->log, settings->log_size);
+		setting_end(sink);
+	}
 	operators_emit(sink, settings);
+	triggers_emit(sink, settings);
 	dump_emit(sink, settings);
 	if (settings->run_directory[0] == '\0')
 		return;

@@ -23,6 +23,14 @@ ctrace.block.timeout = 2 s
 ctrace.flight.level.mf = debug
 ctrace.flight.trigger = error
 ctrace.run.directory = /run/x y
+ctrace.keep = 36h
+ctrace.log = /var/log/x y
+ctrace.trigger.T = when event = 1 && data1 == 'a  b' do wto
+ctrace.trigger.U = when event = 2 do run:/bin/true
+ctrace.trigger.V = when event = 2 do run:/bin/true
+ctrace.trigger.V = off
+ctrace.trigger.U = disable
+ctrace.run.programs = on
 END
 cat >wanted <<'END'
 mftrace.level = INFO
@@ -33,6 +41,11 @@ ctrace.block.timeout = 2000 ms
 ctrace.flight.trigger = ERROR
 ctrace.flight.buffer = 1M
 ctrace.attach = on
+ctrace.keep = 36h
+ctrace.log = /var/log/x y
+ctrace.run.programs = on
+ctrace.trigger.T = when event = 1 && data1 == 'a  b' do wto
+ctrace.trigger.U = disabled when event = 2 do run:/bin/true
 ctrace.dump.keep = 10
 ctrace.dump.size = 1024M
 ctrace.dump.on = off
@@ -111,6 +124,23 @@ check 'no file: status 2' $?
 MFTRACE_CONFIG=bad.cfg ctrace config check 2>err
 test $? -eq 1 && grep -q '^bad.cfg:1:1: ' err
 check 'without a file that of MFTRACE_CONFIG' $?
+
+# ---- triggers
+cat >triggers.cfg <<'END'
+ctrace.trigger.A = when event = 1 do run:/bin/true
+ctrace.trigger.B = when event = 1 do run:/bin/true
+ctrace.trigger.B = when event = 1 do wto
+ctrace.trigger.C = off
+ctrace.trigger.D = when event = 1 once limit 3 do wto
+END
+cat >wanted <<'END'
+triggers.cfg:1:20: note: the trigger runs no program: ctrace.run.programs is off
+triggers.cfg:4:16: no line before sets the trigger "C"; expected when FILTER do ACTION, in this line or one before
+triggers.cfg:5:40: one condition too many: "limit"; expected each of them once, and either once or limit
+END
+ctrace config check triggers.cfg >out 2>err
+test $? -eq 1 && diff wanted err
+check 'triggers that do nothing are named' $?
 
 # ---- values
 cat >values.cfg <<'END'

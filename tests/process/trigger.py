@@ -263,6 +263,8 @@ def hostile():
     os.chmod(room.at('run', 'triggers'), 0o600)
     other = room.start('trace', 'app', DEBUG, '1', 'pause')
     state = room.until('K', lambda matched, acted, _: acted == 1)
+    done = room.tool('trigger', 'add', 'P', f'--pid={other.pid}', '--when', 'event = 1', '--do', 'run:/bin/true')
+    tap.check('add says that no program will run', done.returncode == 0 and 'ctrace.run.programs is off' in done.stdout, done)
     tap.check('a kept file sets triggers only, and no program runs', 'ctrace.run.programs' in state[2], state)
     room.finish(other)
     os.chmod(room.at('run', 'triggers'), 0o622)

@@ -126,6 +126,8 @@ bool ct_trigger_fits_exit(const struct ct_trigger *trigger, int status);
 /* Does the event lack an item of the kind that a test compares: a number, or a text?  Then it fits
  * neither the test nor its opposite. */
 bool ct_trigger_lacks_item(const struct ct_trigger *trigger, const struct ct_trigger_event *event);
+/* Does it run a program? */
+bool ct_trigger_runs(const struct ct_trigger *trigger);
 /* Does it need the items? */
 bool ct_trigger_has_items(const struct ct_trigger *trigger);
 /* Do the tests of the component hold, and those of the event's id?  The latter are tests of the end

@@ -127,6 +127,14 @@ bool ct_trigger_fits_id(const struct ct_trigger *trigger, const struct ct_trigge
 	return field_fits(trigger, event, CT_TRIGGER_EVENT);
 }
 
+bool ct_trigger_runs(const struct ct_trigger *trigger)
+{
+	for (uint32_t i = 0; i < trigger->action_count; i++)
+		if (trigger->action[i].act == CT_TRIGGER_RUN)
+			return true;
+	return false;
+}
+
 bool ct_trigger_has_items(const struct ct_trigger *trigger)
 {
 	for (uint32_t i = 0; i < trigger->test_count; i++)

@@ -306,6 +306,7 @@ static void operate_trigger(const struct ct_command *command, struct ct_buf *out
 	struct ct_trigger trigger;
 	enum ctrace_status status =
 		ct_trigger_parse(command->value.at, command->value.size, &trigger, &diagnostic);
+	const char *no_programs = NULL;
 	char text[512];
 
 	if (status != CTRACE_OK) {
@@ -314,12 +315,16 @@ static void operate_trigger(const struct ct_command *command, struct ct_buf *out
 		ct_answer_whole(out, command->verb, status, text);
 		return;
 	}
+	if (ct_trigger_runs(&trigger) &&
+	    !__atomic_load_n(&ct_process.settings.runs_programs, __ATOMIC_RELAXED))
+		no_programs =
+			"the trigger is set, but runs no program: ctrace.run.programs is off in the configuration";
 	status = ct_apply(ct_target_self(), command);
 	if (status == CTRACE_OK && trigger.change == CT_TRIGGER_ENABLE)
 		ct_trigger_begin_anew(command->component);
 	ct_answer_whole(
 		out, command->verb, status,
-		status == CTRACE_OK          ? NULL
+		status == CTRACE_OK          ? no_programs
 		: status == CTRACE_NOT_FOUND ? "there is no such trigger"
 		: status == CTRACE_NOT_ENOUGH_MEMORY
 			? "there are 16 triggers, and no more can be"

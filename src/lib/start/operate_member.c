@@ -62,10 +62,7 @@ static bool text_runs(struct ct_span text, enum ct_trigger_change *out_change)
 	if (ct_trigger_parse(text.at, text.size, &trigger, &ignored) != CTRACE_OK)
 		return false; /* it is refused as no trigger */
 	*out_change = trigger.change;
-	for (uint32_t i = 0; i < trigger.action_count; i++)
-		if (trigger.action[i].act == CT_TRIGGER_RUN)
-			return true;
-	return false;
+	return ct_trigger_runs(&trigger);
 }
 
 /* Does the trigger that has this name now run a program? */

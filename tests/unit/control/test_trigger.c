@@ -224,6 +224,8 @@ static void matches(void **state)
 	assert_false(ct_trigger_fits_id(&trigger, &event));
 	assert_true(parse("when data1 = 1 do dump") && ct_trigger_has_items(&trigger));
 	assert_true(parse("when event = 1 do dump") && !ct_trigger_has_items(&trigger));
+	assert_false(ct_trigger_runs(&trigger));
+	assert_true(parse("when event = 1 do dump, run:/bin/true") && ct_trigger_runs(&trigger));
 }
 
 static enum ctrace_status set(struct ct_trigger_list *list, const char *name, const char *text)
