@@ -57,12 +57,16 @@ static uint32_t kept_copy(const char *name, const struct ct_buf *old, enum ct_tr
 			ct_buf_clear(before);
 			ct_buf_add(before, command.value.at, command.value.size);
 		}
-		if (is_it && (change == CT_TRIGGER_ENABLE || change == CT_TRIGGER_DISABLE) &&
+		if (is_it && (change == CT_TRIGGER_SET || change == CT_TRIGGER_OFF))
+			continue;
+		if (is_it &&
 		    ct_trigger_parse(command.value.at, command.value.size, &trigger, NULL) ==
 			    CTRACE_OK &&
-		    trigger.change == CT_TRIGGER_SET)
+		    trigger.change == CT_TRIGGER_SET) {
 			line_add(out, name, command.value, &trigger, change == CT_TRIGGER_DISABLE);
-		if (is_it || stop == line)
+			continue;
+		}
+		if (stop == line)
 			continue;
 		ct_buf_add(out, line, (size_t)(stop - line));
 		ct_buf_add_char(out, '\n');

@@ -212,8 +212,8 @@ void ct_peers_fini(struct ct_peers *peers)
 
 /* ---- connecting ---- */
 
-/* True if the peer is this user, root, or the owner of the directory: nobody else makes sockets
- * there. */
+/* True if the peer is root or the owner of the directory: nobody else makes sockets there.  A link
+ * there may lead to a socket of this user in another directory. */
 static bool peer_may_answer(int fd, int directory)
 {
 	struct stat info;
@@ -221,7 +221,7 @@ static bool peer_may_answer(int fd, int directory)
 
 	if (!ct_socket_peer(fd, &uid, &pid))
 		return false;
-	return uid == 0 || uid == geteuid() || (fstat(directory, &info) == 0 && info.st_uid == uid);
+	return uid == 0 || (fstat(directory, &info) == 0 && info.st_uid == uid);
 }
 
 enum ctrace_status ct_client_connect(const char *directory, const char *name, int *out_fd)

@@ -160,6 +160,10 @@ static void connection_serve(struct ct_connection *connection,
 	if (status == CTRACE_UNSUPPORTED)
 		ct_answer_whole(&connection->out, request.verb, CTRACE_UNSUPPORTED,
 				"this process speaks another version of the protocol");
+	else if (connection->member.is_member &&
+		 !options->admit(connection->fd, &connection->member))
+		ct_answer_whole(&connection->out, request.verb, CTRACE_DENIED,
+				"the group of this operator is admitted no longer");
 	else if (connection->member.is_member)
 		options->answer_member(&request, &connection->member, &connection->out,
 				       options->user);

@@ -19,7 +19,8 @@ struct ct_member {
 	bool commands;  /* false: a member who only displays */
 	uint32_t uid, pid;
 };
-/* Returns whether this member is let in, and sets `commands`.  uid and pid are set. */
+/* Returns whether this member is let in, and sets `commands`.  uid and pid are set.  Called when it
+ * connects, and before each of its requests. */
 typedef bool ct_server_admit(int fd, struct ct_member *member);
 /* As ct_server_answer, for a request of a member. */
 typedef void ct_server_answer_member(const struct ct_message *request,

@@ -261,6 +261,16 @@ static void connections_accept(void)
 	}
 }
 
+/* Has it more unread answers?  A member's connection with any counts as fuller than the user's. */
+static bool connection_is_fuller(const struct ct_connection *one, const struct ct_connection *other)
+{
+	size_t has = ct_connection_waiting(one);
+
+	if (has == 0 || one->member.is_member == other->member.is_member)
+		return has > ct_connection_waiting(other);
+	return one->member.is_member || ct_connection_waiting(other) == 0;
+}
+
 /* Unread answers must not fill the program's memory. */
 static void connections_limit_output(void)
 {
@@ -271,7 +281,7 @@ static void connections_limit_output(void)
 		struct ct_connection *one = &server.connections[i];
 
 		total += ct_connection_waiting(one);
-		if (ct_connection_waiting(one) > ct_connection_waiting(fullest))
+		if (connection_is_fuller(one, fullest))
 			fullest = one;
 	}
 	if (total > CT_SERVER_OUTPUT)

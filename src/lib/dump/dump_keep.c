@@ -15,20 +15,18 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "lib/process/process.h"
 
 #define NAMES_TRIED 9u /* NAME, NAME.2 ... NAME.9 */
 
 /* "PAYROLL.1234.20261126-143205.dump" */
 void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE])
 {
-	time_t now = time(NULL);
-	char when[32] = "";
-	struct tm local;
+	char when[CT_PROCESS_TIME];
 
-	if (localtime_r(&now, &local) != NULL)
-		(void)strftime(when, sizeof when, "%Y%m%d-%H%M%S", &local);
+	ct_process_print_time(when, "%Y%m%d-%H%M%S");
 	(void)snprintf(out, CT_DUMP_NAME_SIZE, "%.*s.%" PRIu32 ".%s.dump",
 		       (int)strnlen(head->jobname, sizeof head->jobname), head->jobname, head->pid,
 		       when);

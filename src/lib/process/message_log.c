@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/process/process.h"
@@ -23,17 +22,10 @@
 
 static void line_begin(struct ct_buf *line, const char *form)
 {
-	time_t now = time(NULL);
-	char when[32] = "";
-	struct tm local;
+	char when[CT_PROCESS_TIME];
 
 	ct_buf_init(line);
-	/* localtime_r() has a lock of libc that the child of a fork finds locked for ever.  fork
-	 * takes the registry's lock, so it never comes in the middle. */
-	ct_registry_lock(ct_process.registry);
-	if (localtime_r(&now, &local) != NULL)
-		(void)strftime(when, sizeof when, form, &local);
-	ct_registry_unlock(ct_process.registry);
+	ct_process_print_time(when, form);
 	ct_buf_add_text(line, when);
 }
 

@@ -10,6 +10,7 @@
 #include "lib/process/process.h"
 
 #include <errno.h>
+#include <time.h>
 
 struct ct_process ct_process;
 
@@ -48,6 +49,23 @@ bool ct_process_open_first(void)
 void ct_process_await_first(void)
 {
 	ct_process_steps.await_first();
+}
+
+/* localtime_r() has a lock of libc that the child of a fork finds locked for ever.  fork takes the
+ * registry's lock, so it never comes in the middle. */
+void ct_process_print_time(char out[CT_PROCESS_TIME], const char *form)
+{
+	struct ct_registry *registry = ct_process.registry; /* tools have none */
+	time_t now = time(NULL);
+	struct tm local;
+
+	out[0] = '\0';
+	if (registry != NULL)
+		ct_registry_lock(registry);
+	if (localtime_r(&now, &local) != NULL)
+		(void)strftime(out, CT_PROCESS_TIME, form, &local);
+	if (registry != NULL)
+		ct_registry_unlock(registry);
 }
 
 enum ctrace_status ct_process_flush(uint32_t timeout_ms)

@@ -78,6 +78,10 @@ void ct_process_wake_consumer_thread(void);
  * program without events makes no file.  In a signal handler the call only clears is_unopened. */
 bool ct_process_open_first(void) CT_MUST_USE;
 void ct_process_await_first(void);
+/* Prints the local time, as strftime() does with this form.  Any thread of a traced process, and
+ * tools. */
+#define CT_PROCESS_TIME 32
+void ct_process_print_time(char out[CT_PROCESS_TIME], const char *form);
 /* ctrace_flush(). */
 enum ctrace_status ct_process_flush(uint32_t timeout_ms) CT_MUST_USE;
 

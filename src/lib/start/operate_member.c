@@ -18,6 +18,8 @@
 #include "session/socket.h"
 
 #define DESCRIBED 1024u /* bytes of a command in a log: a trigger's text and a name fit */
+#define NS_PER_SECOND 1000000000u
+#define LOGGED_A_SECOND 20u /* requests of all members together */
 
 /* The authority that a request needs. */
 enum need { NEED_DISPLAY, NEED_COMMAND, NEED_OWNER };
@@ -262,12 +264,38 @@ static void answer_describe(const struct ct_buf *out, size_t start, char text[DE
 				       : "not done");
 }
 
+/* A member must not fill the disk of the program's user.  Returns false when enough requests were
+ * logged in this second.  On the control thread. */
+static bool request_is_logged(const char *user, const struct ct_member *member)
+{
+	static uint64_t second_ns, logged, left_out;
+	uint64_t now_ns = ct_clock_mono_ns();
+	char text[64];
+
+	if (now_ns - second_ns >= NS_PER_SECOND) {
+		second_ns = now_ns;
+		logged = 0;
+		if (left_out != 0) {
+			(void)snprintf(text, sizeof text, "%llu more requests were not logged",
+				       (unsigned long long)left_out);
+			ct_message_log_hardcopy(user, member->pid, ' ', text);
+		}
+		left_out = 0;
+	}
+	if (logged < LOGGED_A_SECOND)
+		return ++logged != 0;
+	left_out++;
+	return false;
+}
+
 static void request_log(const struct ct_message *request, const struct ct_member *member,
 			const char *user, bool is_display, const char *became)
 {
 	char command[DESCRIBED], process[CT_MESSAGE_LOG_PROCESS];
 	char line[sizeof command + sizeof process + DESCRIBED + CT_USER_NAME + 64];
 
+	if (!request_is_logged(user, member))
+		return;
 	request_describe(request, command);
 	ct_message_log_process(process);
 	ct_message_log_hardcopy(user, member->pid, '>', command);

@@ -6,6 +6,7 @@
  */
 #include "control_fixture.h"
 
+#include <limits.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -54,12 +55,12 @@ static void answer(const struct ct_message *request, struct ct_buf *out, void *u
 	ct_answer_end(&made);
 }
 
-static bool admits; /* atomic */
+static int admitted; /* how often a member is still admitted; atomic */
 
 static bool admit(int fd, struct ct_member *member)
 {
 	assert_true(fd >= 0 && member->is_member && member->uid == 65534);
-	return __atomic_load_n(&admits, __ATOMIC_RELAXED);
+	return __atomic_sub_fetch(&admitted, 1, __ATOMIC_RELAXED) >= 0;
 }
 
 static void answer_member(const struct ct_message *request, const struct ct_member *member,
@@ -503,11 +504,32 @@ static void members_do_not_displace_the_user(void **state)
 	open_to_others();
 	fd = connect_to_us();
 	assert_true(is_answered(fd));
-	__atomic_store_n(&admits, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&admitted, INT_MAX, __ATOMIC_RELAXED);
 	run_child(connect_often_as_another);
-	__atomic_store_n(&admits, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&admitted, 0, __ATOMIC_RELAXED);
 	assert_true(is_answered(fd));
 	(void)close(fd);
+}
+
+static void ask_twice_as_another(void)
+{
+	int fd;
+
+	CHILD_CHECK(chdir(session.path) == 0 && setuid(65534) == 0);
+	fd = connect_as_another();
+	CHILD_CHECK(is_answered(fd));
+	CHILD_CHECK(send_request(fd, CT_VERB_FLUSH, 1) && receive_status(fd) == CTRACE_DENIED);
+}
+
+static void a_member_is_judged_at_each_request(void **state)
+{
+	(void)state;
+	if (geteuid() != 0)
+		skip();
+	open_to_others();
+	__atomic_store_n(&admitted, 2, __ATOMIC_RELAXED); /* the connection, and one request */
+	run_child(ask_twice_as_another);
+	__atomic_store_n(&admitted, 0, __ATOMIC_RELAXED);
 }
 
 static void another_user_is_refused_and_counted(void **state)
@@ -875,6 +897,7 @@ int test_server(void)
 		TEST(one_too_many_ends_the_one_that_is_silent_for_longest),
 		TEST(a_thousand_silent_ones_keep_nobody_out),
 		TEST(members_do_not_displace_the_user),
+		TEST(a_member_is_judged_at_each_request),
 		TEST(who_does_not_read_waits_alone),
 		TEST(answers_that_nobody_reads_are_thrown_away_in_the_end),
 		TEST(another_user_is_refused_and_counted),

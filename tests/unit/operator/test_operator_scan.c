@@ -38,7 +38,9 @@ static const struct ct_operand rows[] = {
 	{ "BLUE", false, false, 2, .flag = FLAG_AT + 1 },
 	{ "LAST", false, true, 3, .flag = 0 },
 };
-static const struct ct_operand_table table = { rows, CT_COUNT(rows), "is not an operand of it" };
+static const struct ct_operand_table table = { .rows = rows,
+					       .count = CT_COUNT(rows),
+					       .refusal = "is not an operand of it" };
 
 static bool read_text(const char *text)
 {

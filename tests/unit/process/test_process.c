@@ -148,11 +148,29 @@ static void waking_raises_the_word_that_the_consumer_thread_sleeps_on(void **sta
 	assert_int_equal(run_traced(wake), 0);
 }
 
+/* The time may pass on between the two, from one day to the next. */
+static void the_time_is_local(void **state)
+{
+	char printed[CT_PROCESS_TIME], before[CT_PROCESS_TIME], after[CT_PROCESS_TIME];
+	time_t now = time(NULL);
+	struct tm local;
+
+	(void)state;
+	assert_non_null(localtime_r(&now, &local));
+	assert_int_not_equal(strftime(before, sizeof before, "%Y%m%d %Z", &local), 0);
+	ct_process_print_time(printed, "%Y%m%d %Z");
+	now = time(NULL);
+	assert_non_null(localtime_r(&now, &local));
+	assert_int_not_equal(strftime(after, sizeof after, "%Y%m%d %Z", &local), 0);
+	assert_true(strcmp(printed, before) == 0 || strcmp(printed, after) == 0);
+}
+
 int test_process(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(threads_that_attach_at_once_attach_once,
 						fixture_setup, fixture_teardown),
+		cmocka_unit_test(the_time_is_local),
 		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(inside_our_own_locks_nothing_attaches,
 						fixture_setup, fixture_teardown),
