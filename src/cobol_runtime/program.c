@@ -16,6 +16,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -192,7 +193,8 @@ static size_t line_add(char *out, size_t at, size_t room, const char *key, const
 
 	if (text == NULL || room - at < key_size + 2)
 		return at;
-	size = text_read(stpcpy(out + at, key), room - at - key_size - 1, text);
+	(void)snprintf(out + at, room - at, "%s", key);
+	size = text_read(out + at + key_size, room - at - key_size - 1, text);
 	for (size_t i = at + key_size; i < at + key_size + size; i++)
 		if (out[i] < ' ' || out[i] > '~')
 			out[i] = '?';

@@ -115,7 +115,10 @@ static void change_triggers(void)
 	};
 
 	make_tracer("app");
-	CHECK_TEXT(carry_out(&runs), "SUCCESS");
+	CHECK_TEXT(
+		carry_out(&runs),
+		"SUCCESS the trigger is set, but runs no program: ctrace.run.programs is off in the "
+		"configuration");
 	change_trigger("STOPS", "disabled when event = 1 do stop", true);
 	change_trigger("STOPS", "enable", true);
 	change_trigger("RUNS", "enable", false);
