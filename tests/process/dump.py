@@ -277,7 +277,43 @@ def a_former_handler_has_the_stack_it_had(room):
             said = program.ask(order)
             assert said == ('on one' if own and order == 'raise' else 'on none'), said
             assert program.wait() == 7
-            has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV')
+            has(room.tool('recover'), rf'^ctrace: process {program.pid} had SIGSEGV, which its own handler received, and ended later')
+
+
+def a_handler_may_let_the_program_go_on(room):
+    for order, status in (('kill', -signal.SIGKILL), ('_exit 0', 0), ('exit 5', 5)):
+        program = room.program()
+        assert program.ask('recover') == '0' and program.ask('trace 2') == '2'
+        assert program.ask('fault') == 'recovered' and program.ask('trace 2') == '4'
+        program.say(order)
+        assert program.wait() == status
+        has(room.tool('recover'), rf'^ctrace: process {program.pid} had SIGSEGV, which its own handler received, and ended later: its dump is ')
+        dump, = glob.glob(room.at('own', f'*.{program.pid}.*.dump'))
+        assert room.count(dump) == 4
+        has(room.tool('ipcs', 'STATUS', dump), '^ REASON +signal SIGSEGV, handled$')
+    program = room.program()
+    assert program.ask('recover') == '0' and program.ask('trace 2') == '2' and program.ask('fault') == 'recovered'
+    program.say('abort')
+    assert program.wait() == -signal.SIGABRT
+    has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGABRT: ')
+    dump, = glob.glob(room.at('own', f'*.{program.pid}.*.dump'))
+    status = room.tool('ipcs', 'STATUS', dump)
+    has(status, '^ REASON +signal SIGABRT$', '^ SIGNAL +SIGABRT$', r'^   .*\+0x[0-9a-f]+ abort\+', r'^   .*dump_subject.* main')
+    assert 'ADDRESS' not in status and 'fail_deep' not in status, status
+    program = room.program()
+    assert program.ask('recover') == '0' and program.ask('trace 2') == '2' and program.ask('fault') == 'recovered'
+    program.say('exit 0')
+    assert program.wait() == 0
+    program = room.program()
+    assert program.ask('ignore') == '0' and program.ask('trace 2') == '2' and program.ask('raise') == 'alive'
+    program.say('kill')
+    program.wait()
+    assert 'SIG' not in room.tool('recover')
+    program = room.program()
+    assert program.ask('ignore') == '0' and program.ask('trace 2') == '2' and program.ask('raise') == 'alive'
+    program.say('fault')
+    assert program.wait() == -signal.SIGSEGV
+    has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV: ')
 
 
 def without_the_setting_there_is_no_stack(room):
@@ -293,6 +329,7 @@ TESTS = [
     (a_stack_may_be_exhausted, (OWN, 'ctrace.trigger.S = when signal do dump')),
     (the_stack_for_a_signal_is_a_guest, (OWN, 'ctrace.dump.on = fatal-signal')),
     (a_former_handler_has_the_stack_it_had, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (a_handler_may_let_the_program_go_on, (OWN, 'ctrace.dump.on = fatal-signal, abort')),
     (without_the_setting_there_is_no_stack, (OWN, 'ctrace.dump.on = abort, exit-status')),
     (a_child_does_not_note_for_its_parent, (OWN, 'ctrace.dump.on = fatal-signal')),
     (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),

@@ -12,11 +12,17 @@
  *     overflow          dies of SIGSEGV, at the end of the main thread's stack
  *     overflow thread   the same in another thread
  *     handler           installs a handler for SIGSEGV on an alternate stack, which it does not
- * set: the handler prints whether it runs on one, and ends with status 7 own stack         the
- * thread sets an alternate stack of its own which stack       whose alternate stack is set: "none",
- * "own" or "another" threads N         starts N threads, one after the other, that trace; the lines
- * of its maps fork              forks a child that dies of SIGSEGV at once; the child's signal exit
- * N            ends with this status
+ *                       set: the handler prints whether it runs on one, and ends with status 7
+ *     recover           installs a handler for SIGSEGV that goes on with the next order
+ *     ignore            ignores SIGSEGV
+ *     fault             SIGSEGV of the main thread
+ *     kill              dies of SIGKILL
+ *     own stack         the thread sets an alternate stack of its own
+ *     which stack       whose alternate stack is set: "none", "own" or "another"
+ *     threads N         starts N threads, one after the other, that trace; the lines of its maps
+ *     fork              forks a child that dies of SIGSEGV at once; the child's signal
+ *     exit N            ends with this status
+ *     _exit N           the same with _exit()
  *
  * Ends at the end of stdin.
  *
@@ -25,6 +31,7 @@
 #include <ctrace/ctrace.h>
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -152,6 +159,27 @@ static void set_handler(void)
 	printf("%d\n", sigaction(SIGSEGV, &action, NULL));
 }
 
+static sigjmp_buf recovered;
+
+static void handle_and_go_on(int number)
+{
+	siglongjmp(recovered, number);
+}
+
+static void set_action(void (*handler)(int))
+{
+	struct sigaction action = { .sa_handler = handler };
+
+	printf("%d\n", sigaction(SIGSEGV, &action, NULL));
+}
+
+static void fault(void)
+{
+	if (sigsetjmp(recovered, 1) == 0)
+		fail_deep(NULL);
+	puts("recovered");
+}
+
 static void fork_child(void)
 {
 	int status = 0;
@@ -180,7 +208,15 @@ static void obey(char *line)
 	else if (strcmp(line, "handler") == 0)
 		set_handler();
 	else if (strcmp(line, "raise") == 0)
-		(void)raise(SIGSEGV);
+		puts(raise(SIGSEGV) == 0 ? "alive" : "no raise");
+	else if (strcmp(line, "recover") == 0)
+		set_action(handle_and_go_on);
+	else if (strcmp(line, "ignore") == 0)
+		set_action(SIG_IGN);
+	else if (strcmp(line, "fault") == 0)
+		fault();
+	else if (strcmp(line, "kill") == 0)
+		(void)raise(SIGKILL);
 	else if (strcmp(line, "own stack") == 0)
 		set_own_stack();
 	else if (strcmp(line, "which stack") == 0)
@@ -191,6 +227,8 @@ static void obey(char *line)
 		abort();
 	else if (strcmp(line, "fork") == 0)
 		fork_child();
+	else if (strncmp(line, "_exit ", 6) == 0)
+		_exit(atoi(line + 6));
 	else if (strncmp(line, "exit ", 5) == 0)
 		exit(atoi(line + 5));
 	else

@@ -8,6 +8,9 @@
  * status and the core that it would have had.  A handler that the program installs later replaces
  * this one.
  *
+ * The program's own handler may let the process go on.  The note then has "handled", and the note
+ * of a later signal replaces it: nobody can know from the note how the process ended.
+ *
  * The handler runs on the alternate stack of the thread, because the fault may be the end of its
  * stack (lib/process/signal_stack.c).
  *
@@ -50,11 +53,13 @@ static const struct {
 static struct sigaction former[CT_COUNT(signals)];
 static uint32_t installed; /* mask of rows */
 static int crash_fd = -1;
+static off_t crash_head;  /* the file's size without a note */
 static pid_t crash_owner; /* the file's process: a forked child has no file of its own at first */
 
 /* The thread that writes; 0: none yet.  Others that fault meanwhile wait until is_written. */
 static int writer;
 static int is_written;
+static bool is_handled;     /* what is noted: the process may have gone on */
 static sigjmp_buf walk_end; /* of the writer: its stack cannot be walked further */
 
 /* ---- writing, without stdio ---- */
@@ -164,6 +169,7 @@ static void write_maps(void)
 
 static void write_all(size_t row, const siginfo_t *info, const ucontext_t *context, int thread)
 {
+	static const char handled[] = "handled: yes\n";
 	struct line line = { .size = 0 };
 	struct walk walk = { 0 };
 	char place[CT_DUMP_PLACE];
@@ -171,6 +177,8 @@ static void write_all(size_t row, const siginfo_t *info, const ucontext_t *conte
 	line_text(&line, "signal: ");
 	line_text(&line, signals[row].name);
 	line_end(&line);
+	if (is_handled)
+		(void)!write(crash_fd, handled, sizeof handled - 1);
 	write_address("thread", "", (uint64_t)thread);
 	if (info->si_code > 0 && signals[row].number != SIGABRT)
 		write_address("address", "", (uint64_t)(uintptr_t)info->si_addr);
@@ -193,7 +201,20 @@ static void await_writer(void)
 		(void)nanosleep(&pause, NULL);
 }
 
-static void signal_note(size_t row, const siginfo_t *info, const ucontext_t *context)
+/* Takes back a note of a signal that the process has survived.  Returns false when there is none.
+ */
+static bool note_take_back(int thread)
+{
+	int done = 1;
+
+	if (!is_handled || !__atomic_compare_exchange_n(&is_written, &done, 0, false,
+							__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return false;
+	__atomic_store_n(&writer, thread, __ATOMIC_RELEASE);
+	return ftruncate(crash_fd, crash_head) == 0;
+}
+
+static void signal_note(size_t row, const siginfo_t *info, const ucontext_t *context, bool handled)
 {
 	int thread = (int)syscall(SYS_gettid), nobody = 0;
 
@@ -203,7 +224,9 @@ static void signal_note(size_t row, const siginfo_t *info, const ucontext_t *con
 	if (getpid() != crash_owner) {
 		/* a child that has not attached: the file is its parent's */
 	} else if (__atomic_compare_exchange_n(&writer, &nobody, thread, false, __ATOMIC_ACQ_REL,
-					       __ATOMIC_ACQUIRE)) {
+					       __ATOMIC_ACQUIRE) ||
+		   note_take_back(thread)) {
+		is_handled = handled;
 		write_all(row, info, context, thread);
 		__atomic_store_n(&is_written, 1, __ATOMIC_RELEASE);
 	} else {
@@ -236,11 +259,17 @@ static void handler_run(int number, siginfo_t *info, void *context)
 {
 	int kept_errno = errno;
 	size_t row = signal_row(number);
+	bool is_sent = info->si_code <= 0;
 
-	signal_note(row, info, context);
+	if (is_sent && former[row].sa_handler == SIG_IGN) {
+		errno = kept_errno;
+		return; /* the program ignores it; the kernel lets nobody ignore a fault */
+	}
+	signal_note(row, info, context,
+		    former[row].sa_handler != SIG_DFL && former[row].sa_handler != SIG_IGN);
 	(void)sigaction(number, &former[row], NULL);
 	ct_signal_stack_leave(context);
-	if (info->si_code <= 0)
+	if (is_sent)
 		signal_send_again(number, info);
 	errno = kept_errno;
 }
@@ -264,7 +293,7 @@ void ctrace_dump_signal_(int number, const void *info, const void *context)
 		return;
 	/* for a fault while the stack is walked */
 	if (sigaction(number, &action, &kept) == 0) {
-		signal_note(row, info, context);
+		signal_note(row, info, context, false); /* libcob's handler ends the process */
 		(void)sigaction(number, &kept, NULL);
 	}
 	errno = kept_errno;
@@ -289,7 +318,9 @@ static void file_make(struct ct_process *process)
 	crash_fd = ct_os_high(fd);
 	crash_owner = getpid();
 	size = ct_dump_print_place(process, header, sizeof header);
-	(void)!write(crash_fd, header, (size_t)size);
+	crash_head = write(crash_fd, header, (size_t)size) == size ? size : 0;
+	if (__atomic_exchange_n(&is_written, 0, __ATOMIC_ACQ_REL) != 0)
+		__atomic_store_n(&writer, 0, __ATOMIC_RELEASE);
 }
 
 static void actions_install(uint32_t on)

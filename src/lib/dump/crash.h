@@ -2,7 +2,8 @@
  * lib/dump/crash.h - what a process notes when it dies of a signal, for a dump that others make.
  *
  * The file CT_CRASH_FILE in the process directory has lines "key: value": first those of the dump
- * directory ("directory", "keep", "size"), and after a crash "signal", "address", "thread",
+ * directory ("directory", "keep", "size"), and after a crash "signal", "handled" (the
+ * program's own handler was next), "address", "thread",
  * "register" and "frame" with addresses.  Behind the line "maps:" it is /proc/self/maps.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0

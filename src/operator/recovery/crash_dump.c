@@ -1,5 +1,5 @@
 /*
- * crash_dump.c - dumps of the processes that died of a signal.
+ * crash_dump.c - dumps of the processes that noted a fatal signal.
  *
  * lib/dump/crash.c has noted signal, registers and addresses.  The names of functions are looked up
  * here, in the files that were mapped then: a file that is gone or has no symbols leaves its
@@ -170,6 +170,7 @@ struct note {
 	uint32_t keep;
 	uint64_t size;
 	char signal[32]; /* "": the process did not crash */
+	bool is_handled; /* by the program, which may have gone on */
 	bool has_frame;  /* the first frame is the failing instruction */
 	struct ct_buf details;
 };
@@ -182,6 +183,8 @@ static void note_line(struct note *note, const char *key, const char *value, con
 		note->keep = (uint32_t)strtoul(value, NULL, 10);
 	} else if (strcmp(key, "size") == 0) {
 		note->size = strtoull(value, NULL, 10);
+	} else if (strcmp(key, "handled") == 0) {
+		note->is_handled = true;
 	} else if (strcmp(key, "frame") == 0) {
 		ct_buf_add_text(&note->details, note->has_frame ? "frame: " : "instruction: ");
 		address_add(&note->details, maps, strtoull(value, NULL, 16));
@@ -245,7 +248,11 @@ static bool note_read(const struct ct_directory_entry *entry, char path[PATH_SIZ
 static void dump_report(const struct ct_directory_entry *entry, const struct note *note,
 			const char *path, enum ctrace_status status)
 {
-	fprintf(stderr, "ctrace: process %u died of %s: ", (unsigned)entry->pid, note->signal);
+	fprintf(stderr,
+		note->is_handled
+			? "ctrace: process %u had %s, which its own handler received, and ended later: "
+			: "ctrace: process %u died of %s: ",
+		(unsigned)entry->pid, note->signal);
 	if (status == CTRACE_OK) {
 		fputs("its dump is ", stderr);
 		ct_tool_print(stderr, path, strlen(path));
@@ -276,7 +283,8 @@ static void crash_dump(const struct ct_directory_entry *entry, const struct note
 	};
 	enum ctrace_status status;
 
-	(void)snprintf(reason, sizeof reason, "signal %s", note->signal);
+	(void)snprintf(reason, sizeof reason, "signal %s%s", note->signal,
+		       note->is_handled ? ", handled" : "");
 	(void)mkdir(note->directory, 0700); /* if it cannot be made, the dump reports that */
 	status = ct_dump_make_in(note->directory, head, &request, path, sizeof path, &result);
 	if (status == CTRACE_OK && result.events == 0)
