@@ -325,6 +325,10 @@ static void command_apply(const struct ct_command *command, unsigned line, void 
 		note_group(check, command, line);
 	else if (command->verb == CT_VERB_TRIGGER && status == CTRACE_NOT_FOUND)
 		diagnose_no_trigger(check, command, line);
+	else if (command->verb == CT_VERB_TRIGGER && status == CTRACE_NOT_ENOUGH_MEMORY)
+		check_find(check, (struct place){ line, 1 },
+			   "one trigger too many, which has no effect",
+			   "at most 16 triggers in a process");
 	else if (status != CTRACE_OK)
 		check_find(check, (struct place){ line, 1 }, "not applied",
 			   ctrace_status_text(status));

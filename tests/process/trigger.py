@@ -156,6 +156,20 @@ def levels():
     room.close()
 
 
+def one_too_many():
+    room = Room(*(f'ctrace.trigger.N{number} = when event = {number} do wto' for number in range(17)))
+    program = room.start('trace', 'app', DEBUG, '3', 'pause')
+    room.until('N1', lambda matched, acted, _: acted == 1)
+    tap.check('sixteen act', room.state('N15') and room.state('N16') is None, room.tool('trigger', 'list'))
+    listed = room.tool('list').stdout
+    tap.check('the seventeenth is a line that was not understood', '1 line not understood, line 19' in listed, listed)
+    room.finish(program)
+    said = room.tool('config', 'check', room.at('app.cfg'))
+    tap.check('config check reports the limit', said.returncode != 0 and
+              ':19:1: one trigger too many, which has no effect; expected at most 16 triggers in a process\n' in said.stderr + said.stdout, said)
+    room.close()
+
+
 def commands():
     room = Room()
     program = room.start('trace', 'app', DEBUG, '3', 'pause', 'trace', 'app', DEBUG, '2', 'pause')

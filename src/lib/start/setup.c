@@ -237,8 +237,10 @@ static void apply_command(const struct ct_command *command, unsigned line, void 
 	const struct applying *applying = user;
 	enum ctrace_status status = ct_apply(applying->target, command);
 
-	/* What cannot be applied (an unknown emitter) changes nothing. */
-	applying->result->lacks_memory |= status == CTRACE_NOT_ENOUGH_MEMORY;
+	/* What cannot be applied (an unknown emitter, a trigger too many) changes nothing. Triggers
+	 * take no memory of their own. */
+	applying->result->lacks_memory |=
+		status == CTRACE_NOT_ENOUGH_MEMORY && command->verb != CT_VERB_TRIGGER;
 	if (status != CTRACE_OK)
 		note_diagnostic(applying->result, line);
 }
