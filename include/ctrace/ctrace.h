@@ -355,7 +355,8 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms)
 /* Copies what the calling process has in storage into a new trace, a dump, in the directory of the
  * setting ctrace.dump.directory.  title: up to 100 bytes, or NULL.  out_path gets the dump's path;
  * it may be NULL.  Another dump within the same second is the one before.  Not for signal handlers.
- * NOT_FOUND: nothing is in storage.  OUTPUT_ERROR: the dump cannot be written. */
+ * NOT_FOUND: nothing is in storage.  OUTPUT_ERROR: the dump cannot be written.  OS_ERROR: the
+ * process has no file of its session. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dump(const char *title, char *out_path,
 							   size_t size);
 /*

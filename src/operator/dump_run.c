@@ -87,11 +87,16 @@ static void process_dump(struct ct_dump_run *run, struct ct_dump_one *one)
 	one->path = path;
 	one->status = dump_make(run, path, one);
 	if (one->status == CTRACE_NOT_FOUND ||
-	    (one->status == CTRACE_OK && one->result.events == 0))
+	    (one->status == CTRACE_OK && one->result.events == 0 && one->result.hidden == 0))
 		return; /* it has ended meanwhile, or holds nothing */
+	if (one->status == CTRACE_OK && one->result.events == 0) {
+		one->status = CTRACE_NOT_FOUND;
+		one->why =
+			"its rings are private memory, as its run directory had no room for them: only ctrace_dump() and triggers of the process can dump them";
+	}
 	if (one->status == CTRACE_OUTPUT_ERROR)
 		one->why = strerror(errno);
-	else if (one->status != CTRACE_OK)
+	else if (one->status != CTRACE_OK && one->status != CTRACE_NOT_FOUND)
 		one->why = ctrace_status_text(one->status);
 	run->made += one->status == CTRACE_OK;
 	run->failed += one->status != CTRACE_OK;

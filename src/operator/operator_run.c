@@ -154,16 +154,19 @@ static void dump_report(struct ct_dump_run *run, const struct ct_dump_one *one)
 	struct dialogue *dialogue = run->user;
 	const char *path = one->path != NULL ? one->path : one->entry->name;
 	bool is_complete = one->result.unread == 0 && one->result.damaged == 0;
-	char asid[16], count[100];
+	char asid[16], count[150], rings[50] = "";
 
 	if (one->status != CTRACE_OK) {
 		ct_wto(&dialogue->wto, CTR031I, path, one->why, NULL);
 		return;
 	}
 	(void)snprintf(asid, sizeof asid, "%04X", one->head->asid);
-	(void)snprintf(count, sizeof count, "%" PRIu64 " event%s, %" PRIu64 " before overwritten",
+	if (one->result.unread != 0)
+		(void)snprintf(rings, sizeof rings, ", %" PRIu32 " ring%s not read",
+			       one->result.unread, one->result.unread == 1 ? "" : "s");
+	(void)snprintf(count, sizeof count, "%" PRIu64 " event%s, %" PRIu64 " before overwritten%s",
 		       one->result.events, one->result.events == 1 ? "" : "s",
-		       one->result.overwritten);
+		       one->result.overwritten, rings);
 	ct_wto(&dialogue->wto, IEA611I, is_complete ? "COMPLETE" : "PARTIAL", path, asid, count,
 	       NULL);
 }

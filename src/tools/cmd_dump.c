@@ -56,6 +56,9 @@ static void dump_report(struct ct_dump_run *run, const struct ct_dump_one *one)
 	if (result->unread != 0)
 		printf(", %" PRIu32 " ring%s could not be read", result->unread,
 		       result->unread == 1 ? "" : "s");
+	if (result->hidden != 0)
+		printf(" (%" PRIu32 " in private memory: only the process can dump it)",
+		       result->hidden);
 	putchar('\n');
 }
 

@@ -288,6 +288,10 @@ static void print_counters(const struct list_counters *counters)
 	if (counters->in_storage != 0)
 		printf("    in storage %" PRIu64 ", overwritten there %" PRIu64 "\n",
 		       counters->in_storage, counters->wrapped);
+	if (counters->hidden != 0)
+		printf("    %" PRIu32
+		       " more ring%s in private memory: events there are not counted here\n",
+		       counters->hidden, counters->hidden == 1 ? "" : "s");
 }
 
 static void print_configuration(const struct ct_session *session)

@@ -175,6 +175,35 @@ def dumps_are_bounded_in_size(room):
     assert room.dumps('logs') == [second], room.dumps('logs')
 
 
+def private_rings_are_dumped_by_their_process(room):
+    program = room.program()
+    assert program.ask('limit 20000') == '0' and program.ask('trace 40') == '40'
+    assert program.ask('dump without a session that can be copied') == 'OS_ERROR '
+    program = room.program()
+    assert program.ask('dump nothing') == 'NOT_FOUND ' and program.ask('limit 20000') == '0' and program.ask('trace 40') == '40'
+    status, path = program.ask('dump all is private').split(' ', 1)
+    assert status == 'SUCCESS' and room.count(path) == 40, (status, path)
+    program = room.program()
+    assert program.ask('trace 5') == '5' and program.ask('limit 20000') == '0'
+    program.ask('threads 3')
+    status, path = program.ask('dump some are').split(' ', 1)
+    assert status == 'SUCCESS' and room.count(path) == 8, (status, path)
+    pid = str(program.pid)
+    has(room.tool('dump', '--pid', pid, '-o', 'one.dump'), r'^one\.dump: 5 events, 1 ring could not be read \(1 in private memory: only the process can dump it\)$')
+    has(room.tool('ipcs', 'STATUS', 'one.dump'), '^ ENTRIES +5$', '^ NOT READ +1 ring$')
+    has(room.tool('list'), '^    1 more ring in private memory: events there are not counted here$')
+    has(room.tool('stats'), r'^ +1 more ring in private memory: events there are not counted here$')
+    has(room.tool('op', '--pid', pid, '--reply', 'U', 'DUMP TITLE=(x)'), r'^IEA611I PARTIAL .*: 5 events.*, 1 ring not read$')
+
+
+def only_private_rings(room):
+    """The session has its file, and no ring has."""
+    program = room.program()
+    assert program.ask('dump nothing') == 'NOT_FOUND ' and program.ask('limit 20000') == '0' and program.ask('trace 5') == '5'
+    has(room.tool('dump', '--pid', str(program.pid), status=1), f'/{program.pid}\\.0: its rings are private memory')
+    has(room.tool('op', '--pid', str(program.pid), '--reply', 'U', 'DUMP TITLE=(x)', status=1), '^CTR031I .*its rings are private memory')
+
+
 def crash_of_a_thread(room):
     program = room.program()
     program.ask('trace 20')
@@ -184,7 +213,7 @@ def crash_of_a_thread(room):
     has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV: its dump is {room.at("own")}/')
     dump, = room.dumps('own')
     assert room.count(dump) == 21
-    has(room.tool('ipcs', 'STATUS', dump), '^ REASON +signal SIGSEGV$', '^ SIGNAL +SIGSEGV$', '^ ADDRESS +0x0+$',
+    has(room.tool('ipcs', 'STATUS', dump), '^ REASON +signal SIGSEGV$', '^ SIGNAL +SIGSEGV$', r'^ THREAD +[1-9]\d*$', '^ ADDRESS +0x0+$',
         r'^ INSTRUCTION +0x[0-9a-f]{16} /\S+/dump_subject\+0x[0-9a-f]+ fail', '^ REGISTERS$', '^ TRACEBACK$',
         r'^   0x[0-9a-f]{16} /\S+/dump_subject\+0x[0-9a-f]+ fail')
     room.tool('recover')
@@ -324,6 +353,8 @@ def without_the_setting_there_is_no_stack(room):
 
 OWN = 'ctrace.dump.directory = @/own'
 TESTS = [
+    (private_rings_are_dumped_by_their_process, (OWN,)),
+    (only_private_rings, (OWN,)),
     (crash_of_a_thread, (OWN, 'ctrace.dump.on = fatal-signal')),
     (a_stack_may_be_exhausted, (OWN, 'ctrace.dump.on = fatal-signal')),
     (a_stack_may_be_exhausted, (OWN, 'ctrace.trigger.S = when signal do dump')),

@@ -17,6 +17,7 @@
  *     ignore            ignores SIGSEGV
  *     fault             SIGSEGV of the main thread
  *     kill              dies of SIGKILL
+ *     limit N           RLIMIT_FSIZE: a larger ring has no file
  *     own stack         the thread sets an alternate stack of its own
  *     which stack       whose alternate stack is set: "none", "own" or "another"
  *     threads N         starts N threads, one after the other, that trace; the lines of its maps
@@ -37,6 +38,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,6 +182,13 @@ static void fault(void)
 	puts("recovered");
 }
 
+static void set_limit(unsigned long bytes)
+{
+	const struct rlimit limit = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
+
+	printf("%d\n", setrlimit(RLIMIT_FSIZE, &limit));
+}
+
 static void fork_child(void)
 {
 	int status = 0;
@@ -227,6 +236,8 @@ static void obey(char *line)
 		abort();
 	else if (strcmp(line, "fork") == 0)
 		fork_child();
+	else if (strncmp(line, "limit ", 6) == 0)
+		set_limit(strtoul(line + 6, NULL, 10));
 	else if (strncmp(line, "_exit ", 6) == 0)
 		_exit(atoi(line + 6));
 	else if (strncmp(line, "exit ", 5) == 0)

@@ -13,8 +13,8 @@
 
 #include "lib/process/process.h"
 
-/* Follows ctrace.dump.on and what triggers add to it: makes the file and installs the handlers, or restores the former
- * actions.  Called by a thread that attaches or changes the settings. */
+/* Follows ctrace.dump.on and what triggers add to it: makes the file and installs the handlers, or
+ * restores the former actions.  Called by a thread that attaches or changes the settings. */
 void ct_crash_follow(struct ct_process *process);
 /* At the end of the process: has a fatal signal been noted, and did its handler end the process?
  * The process directory then stays for the dump. */

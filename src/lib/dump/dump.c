@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,17 @@ static void ring_take_over(struct ct_ring *ring)
 	ct_os_close(&ring->fd); /* so that nothing is written there */
 }
 
+/* The calling process reads its private rings where they are. */
+static enum ctrace_status ring_load(const struct dump *dump, uint32_t index, struct ct_ring *out)
+{
+	const struct ct_ring_pool *own = dump->request->own_rings;
+
+	if (own != NULL && dump->session.head->ring_place[index] == CT_RING_PRIVATE &&
+	    index < ct_ring_pool_count(own))
+		return ct_ring_copy_private(out, ct_ring_pool_at(own, index));
+	return ct_ring_load(out, &dump->session, index);
+}
+
 static enum ctrace_status dump_load_rings(struct dump *dump, struct ct_dump_result *result)
 {
 	uint32_t count = dump->session.head->ring_count;
@@ -143,14 +155,17 @@ static enum ctrace_status dump_load_rings(struct dump *dump, struct ct_dump_resu
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	for (dump->ring_count = 0; dump->ring_count < count; dump->ring_count++) {
 		struct ct_ring *ring = &dump->rings[dump->ring_count];
-		enum ctrace_status status = ct_ring_load(ring, &dump->session, dump->ring_count);
+		enum ctrace_status status = ring_load(dump, dump->ring_count, ring);
 
 		if (status == CTRACE_NOT_ENOUGH_MEMORY)
 			return status;
-		if (status == CTRACE_OK)
+		if (status == CTRACE_OK) {
 			ring_take_over(ring);
-		else
-			result->unread++;
+			continue;
+		}
+		result->unread++;
+		result->hidden +=
+			dump->session.head->ring_place[dump->ring_count] == CT_RING_PRIVATE;
 	}
 	return CTRACE_OK;
 }
@@ -329,6 +344,9 @@ static enum ctrace_status dump_write_about(const struct dump *dump, uint64_t tim
 	about_add_number(&text, "asid", head->asid);
 	about_add_number(&text, "events", result->events);
 	about_add_number(&text, "overwritten", result->overwritten);
+	if (result->unread != 0)
+		ct_buf_add_format(&text, "unread: %" PRIu32 " ring%s\n", result->unread,
+				  result->unread == 1 ? "" : "s");
 	about_add_components(&text, &dump->session);
 	if (request->details != NULL)
 		ct_buf_add_text(&text, request->details);

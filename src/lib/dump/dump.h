@@ -15,9 +15,12 @@
 /* the file of a dump that says when and why it was made: lines "key: value" */
 #define CT_DUMP_ABOUT ".dump"
 
+struct ct_ring_pool;
 struct ct_dump_request {
 	/* the calling process's own session; NULL: the process is named by the next two */
 	const struct ct_session *own;
+	/* its rings; without them those in private memory cannot be read */
+	const struct ct_ring_pool *own_rings;
 	const char *run_directory; /* of the process directory */
 	const char *directory;     /* the process directory: "1234.0" */
 	const char *path;          /* of the dump; nothing may be there */
@@ -34,6 +37,7 @@ struct ct_dump_result {
 	uint64_t overwritten; /* events that the rings held earlier */
 	uint64_t damaged;     /* bytes that could not be read */
 	uint32_t unread;      /* rings */
+	uint32_t hidden; /* of these: private memory of another process, which alone can dump it */
 };
 /*
  * Makes a dump; without any event, it makes none.  It is complete when its path exists: until then
@@ -67,8 +71,9 @@ uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const
 #define CT_CRASH_FILE "crash"
 
 /* ---- dump_own.c: the calling process, into ctrace.dump.directory; NOT_FOUND: nothing is in
- * storage.  Of the request only title, reason and details count.  Another dump within the same
- * second for a reason of the same kind is the one before.  out_path and out_events may be NULL. */
+ * storage.  OS_ERROR: the process has no run directory, so its session cannot be copied.  Of the
+ * request only title, reason and details count.  Another dump within the same second for a reason
+ * of the same kind is the one before.  out_path and out_events may be NULL. */
 enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_path, size_t size,
 			       uint64_t *out_events) CT_MUST_USE;
 /* In a forked child: another thread of the parent may have been making a dump. */

@@ -92,6 +92,7 @@ static enum ctrace_status dump_new(struct ct_process *process, const struct ct_d
 	struct ct_dump_result result = { .events = 0 };
 	char directory[PATH_SIZE], place[CT_DUMP_PLACE];
 	struct ct_dump_request request = { .own = &process->session,
+					   .own_rings = process->pool,
 					   .title = what->title,
 					   .reason = what->reason };
 	struct ct_buf details;
@@ -143,6 +144,8 @@ enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_
 
 	if (process == NULL)
 		return CTRACE_FAILURE;
+	if (process->session.path[0] == '\0')
+		return CTRACE_OS_ERROR; /* a private session cannot be copied */
 	ct_guard_lock(&lock);
 	if (last.second != now || !reasons_are_of_a_kind(last.reason, request->reason)) {
 		status = dump_new(process, request);

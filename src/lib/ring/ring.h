@@ -145,7 +145,7 @@ struct ct_ring {
 	uint32_t index;
 	uint32_t overflow;
 	uint32_t kept; /* enum ct_kept */
-	int fd; /* of a loaded copy, for persisting; else -1 */
+	int fd;        /* of a loaded copy, for persisting; else -1 */
 	bool is_mapped;
 	uint8_t place; /* enum ct_ring_place */
 	/* 0: free.  It is not in the file, where a process that overwrites it could give one ring
@@ -222,6 +222,12 @@ bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index) CT_M
  */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
 				uint32_t index) CT_MUST_USE;
+/* The same for a private ring of the calling process, while its thread goes on. */
+enum ctrace_status ct_ring_copy_private(struct ct_ring *ring,
+					const struct ct_ring *own) CT_MUST_USE;
+/* Copies bytes of a ring, which its producer may be writing.  The caller finds out whether the copy
+ * is torn, and discards it. */
+void ct_ring_copy_racing(unsigned char *to, const unsigned char *from, size_t size);
 /* The steps of ct_ring_load(), for a reader that wants less than the whole ring: a descriptor; the
  * checked head; the bytes between two positions.  Both positions are at or before the head and at
  * most `capacity` apart. */
@@ -273,9 +279,9 @@ uint64_t ct_ring_head_position(const struct ct_ring *ring);
 enum ctrace_status ct_ring_peek(const struct ct_ring *ring, const struct ct_class_image *classes,
 				struct ct_cursor_place *place, uint64_t limit,
 				struct ct_buf *scratch, struct ct_event *out) CT_MUST_USE;
-/* For a reader beside the consumer, which frees nothing and may be late: copies at most `most` bytes
- * from place->position on, up to `limit`, a head position, and returns their number.  0: they were
- * overwritten; then place is at the oldest event, its counts corrected. */
+/* For a reader beside the consumer, which frees nothing and may be late: copies at most `most`
+ * bytes from place->position on, up to `limit`, a head position, and returns their number.  0: they
+ * were overwritten; then place is at the oldest event, its counts corrected. */
 size_t ct_ring_copy_aside(const struct ct_ring *ring, struct ct_cursor_place *place, uint64_t limit,
 			  size_t most, struct ct_buf *out);
 /* Moves place behind the event that ct_ring_peek() found there. */

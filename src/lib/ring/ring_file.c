@@ -339,14 +339,33 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 	return status;
 }
 
+/* What is copied: a file, or a private ring of the calling process. */
+struct source {
+	int fd;
+	const struct ct_ring *own; /* NULL: the file */
+};
+
+static enum ctrace_status source_read(const struct source *source, void *out, size_t size,
+				      uint64_t at, size_t *out_got)
+{
+	if (source->own == NULL)
+		return ct_os_read_at(source->fd, out, size, at, out_got);
+	/* the positions before the data that they describe */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	ct_ring_copy_racing(out, (const unsigned char *)source->own->head + at, size);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	*out_got = size;
+	return CTRACE_OK;
+}
+
 /* 0: it cannot be read. */
-static uint64_t read_oldest_version(int fd)
+static uint64_t read_oldest_version(const struct source *source)
 {
 	uint64_t version = 0;
 	size_t got = 0;
 
-	if (ct_os_read_at(fd, &version, sizeof version,
-			  offsetof(struct ct_ring_head, oldest_version), &got) != CTRACE_OK ||
+	if (source_read(source, &version, sizeof version,
+			offsetof(struct ct_ring_head, oldest_version), &got) != CTRACE_OK ||
 	    got != sizeof version)
 		return 0;
 	return version;
@@ -354,48 +373,61 @@ static uint64_t read_oldest_version(int fd)
 
 /* The page of a live process is not copied atomically.  Positions that contradict each other agree
  * in the next copy, and so do the position and the count of the oldest event. */
-enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out)
+static enum ctrace_status source_read_head(const struct source *source, uint32_t index,
+					   struct ct_ring_head *out)
 {
 	enum ctrace_status status = CTRACE_DAMAGED;
 	bool is_overwrite = false;
 
 	for (int tries = 0; tries < LOAD_TRIES && status == CTRACE_DAMAGED; tries++) {
-		uint64_t version = is_overwrite ? read_oldest_version(fd) : 0;
+		uint64_t version = is_overwrite ? read_oldest_version(source) : 0;
 		size_t got = 0;
 
-		status = ct_os_read_at(fd, out, sizeof *out, 0, &got);
+		status = source_read(source, out, sizeof *out, 0, &got);
 		if (status == CTRACE_OK)
 			status = got == sizeof *out ? check_head(out, index) : CTRACE_DAMAGED;
 		if (status != CTRACE_OK || out->overflow != CT_OVERFLOW_OVERWRITE)
 			continue;
 		/* The last try has to do. */
 		if (tries < LOAD_TRIES - 1 &&
-		    (!is_overwrite || version % 2 != 0 || read_oldest_version(fd) != version))
+		    (!is_overwrite || version % 2 != 0 || read_oldest_version(source) != version))
 			status = CTRACE_DAMAGED;
 		is_overwrite = true;
 	}
 	return status;
 }
 
-static enum ctrace_status read_part(int fd, uint64_t from, uint64_t size, unsigned char *out)
+enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out)
+{
+	return source_read_head(&(struct source){ .fd = fd }, index, out);
+}
+
+static enum ctrace_status read_part(const struct source *source, uint64_t from, uint64_t size,
+				    unsigned char *out)
 {
 	size_t got = 0;
 	enum ctrace_status status = CTRACE_OK;
 
 	if (size > 0)
-		status = ct_os_read_at(fd, out, size, CT_RING_HEAD_SIZE + from, &got);
+		status = source_read(source, out, size, CT_RING_HEAD_SIZE + from, &got);
 	return status != CTRACE_OK || got == size ? status : CTRACE_DAMAGED;
+}
+
+static enum ctrace_status source_read_data(const struct source *source, uint64_t capacity,
+					   uint64_t from, uint64_t to, unsigned char *out)
+{
+	uint64_t at = from & (capacity - 1);
+	uint64_t size = to - from;
+	uint64_t first = size < capacity - at ? size : capacity - at;
+	enum ctrace_status status = read_part(source, at, first, out);
+
+	return status == CTRACE_OK ? read_part(source, 0, size - first, out + first) : status;
 }
 
 enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to,
 				     unsigned char *out)
 {
-	uint64_t at = from & (capacity - 1);
-	uint64_t size = to - from;
-	uint64_t first = size < capacity - at ? size : capacity - at;
-	enum ctrace_status status = read_part(fd, at, first, out);
-
-	return status == CTRACE_OK ? read_part(fd, 0, size - first, out + first) : status;
+	return source_read_data(&(struct source){ .fd = fd }, capacity, from, to, out);
 }
 
 static uint64_t first_waiting(const struct ct_ring_head *head)
@@ -416,10 +448,10 @@ static void set_copied(struct ct_ring *ring, const struct ct_ring_head *head, vo
 
 /* A live process may have overwritten a part of the data while they were copied.  Its head, read
  * now, says how much; without a head nothing of the copy is certain. */
-static void drop_overwritten(int fd, uint32_t index, struct ct_ring_head *copy)
+static void drop_overwritten(const struct source *source, uint32_t index, struct ct_ring_head *copy)
 {
 	struct ct_ring_head now;
-	bool is_known = ct_ring_read_head(fd, index, &now) == CTRACE_OK;
+	bool is_known = source_read_head(source, index, &now) == CTRACE_OK;
 
 	if (is_known && now.oldest <= copy->oldest)
 		return;
@@ -432,44 +464,56 @@ static void drop_overwritten(int fd, uint32_t index, struct ct_ring_head *copy)
 	copy->oldest_state = now.oldest_state;
 }
 
-enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
-				uint32_t index)
+static enum ctrace_status source_load(const struct source *source, uint32_t index,
+				      struct ct_ring *ring)
 {
 	struct ct_ring_head copy;
 	enum ctrace_status status;
 	void *address;
 	uint64_t from;
-	int fd;
 
-	status = ct_ring_open(session, index, &fd);
+	status = source_read_head(source, index, &copy);
 	if (status != CTRACE_OK)
 		return status;
-	status = ct_ring_read_head(fd, index, &copy);
-	if (status != CTRACE_OK)
-		goto undo_open;
 	status = ct_os_map_twice(-1, CT_RING_HEAD_SIZE, copy.capacity, &address);
 	if (status != CTRACE_OK)
-		goto undo_open;
+		return status;
 	memcpy(address, &copy, sizeof copy);
 	/* Copies only pending data: a recoverer may have thousands of rings, nearly all empty.  The
 	 * head was copied first, so the data hold at least what it describes. */
 	from = first_waiting(&copy);
-	status = ct_ring_read_data(fd, copy.capacity, from, copy.head,
-				   (unsigned char *)address + CT_RING_HEAD_SIZE +
-					   (from & (copy.capacity - 1)));
-	if (status != CTRACE_OK)
-		goto undo_map;
+	status = source_read_data(source, copy.capacity, from, copy.head,
+				  (unsigned char *)address + CT_RING_HEAD_SIZE +
+					  (from & (copy.capacity - 1)));
+	if (status != CTRACE_OK) {
+		(void)munmap(address, CT_RING_HEAD_SIZE + 2 * copy.capacity);
+		return status;
+	}
 	if (copy.overflow == CT_OVERFLOW_OVERWRITE)
-		drop_overwritten(fd, index, address);
+		drop_overwritten(source, index, address);
 	set_copied(ring, address, address);
-	ring->fd = fd;
 	return CTRACE_OK;
+}
 
-undo_map:
-	(void)munmap(address, CT_RING_HEAD_SIZE + 2 * copy.capacity);
-undo_open:
-	ct_os_close(&fd);
+enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
+				uint32_t index)
+{
+	struct source source = { .own = NULL };
+	enum ctrace_status status = ct_ring_open(session, index, &source.fd);
+
+	if (status != CTRACE_OK)
+		return status;
+	status = source_load(&source, index, ring);
+	if (status == CTRACE_OK)
+		ring->fd = source.fd;
+	else
+		ct_os_close(&source.fd);
 	return status;
+}
+
+enum ctrace_status ct_ring_copy_private(struct ct_ring *ring, const struct ct_ring *own)
+{
+	return source_load(&(struct source){ .own = own }, own->index, ring);
 }
 
 /* Counts the whole events in a piece of a ring.  Returns their size in bytes. */

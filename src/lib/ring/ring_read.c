@@ -60,8 +60,8 @@ static bool move_to_oldest(const struct ct_ring *ring, struct ct_cursor_place *p
 
 /* The producer may be writing where this reads.  A torn copy is detected afterwards and discarded.
  */
-__attribute__((no_sanitize("thread"))) static void
-copy_racing(unsigned char *to, const unsigned char *from, size_t size)
+__attribute__((no_sanitize("thread"))) void
+ct_ring_copy_racing(unsigned char *to, const unsigned char *from, size_t size)
 {
 	typedef uint64_t word __attribute__((aligned(1), may_alias));
 	size_t i = 0;
@@ -87,7 +87,7 @@ static enum ctrace_status decode_copy(const struct ct_ring *ring,
 	enum ctrace_status status;
 
 	if (has_memory)
-		copy_racing((unsigned char *)scratch->data, at, size);
+		ct_ring_copy_racing((unsigned char *)scratch->data, at, size);
 	/* Pairs with the fence in drop_oldest(): if we saw one of its later data stores, we see its
 	 * oldest. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -153,7 +153,8 @@ size_t ct_ring_copy_aside(const struct ct_ring *ring, struct ct_cursor_place *pl
 	if (waits > ring->capacity || !ct_buf_reserve(out, size))
 		size = 0;
 	else
-		copy_racing((unsigned char *)out->data, ct_ring_at(ring, place->position), size);
+		ct_ring_copy_racing((unsigned char *)out->data, ct_ring_at(ring, place->position),
+				    size);
 	/* As in decode_copy(); the window is moved before anything is written into it. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (ring->overflow == CT_OVERFLOW_OVERWRITE ? move_to_oldest(ring, place)

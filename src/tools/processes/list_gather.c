@@ -179,8 +179,10 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 		struct ct_ring_head ring;
 		int fd;
 
-		if (ct_ring_open(session, i, &fd) != CTRACE_OK)
+		if (ct_ring_open(session, i, &fd) != CTRACE_OK) {
+			counters->hidden += head->ring_place[i] == CT_RING_PRIVATE;
 			continue;
+		}
 		/* Reads only the ring's head: the ring itself may be a gigabyte of third-party
 		 * data. */
 		if (ct_ring_read_head(fd, i, &ring) == CTRACE_OK)

@@ -108,6 +108,8 @@ static json_t *json_counters(const struct list_counters *counters)
 	json_object_set_new(object, "pending_bytes",
 			    json_integer((json_int_t)counters->pending_bytes));
 	json_object_set_new(object, "ring_count", json_integer((json_int_t)counters->rings));
+	json_object_set_new(object, "private_ring_count",
+			    json_integer((json_int_t)counters->hidden));
 	return object;
 }
 

@@ -39,6 +39,7 @@ static json_t *json_rings(const struct list_counters *counters)
 	json_t *rings = json_object();
 
 	add_number(rings, "count", counters->rings);
+	add_number(rings, "private", counters->hidden);
 	add_number(rings, "capacity_bytes", counters->capacity);
 	add_number(rings, "pending_bytes", counters->pending_bytes);
 	add_number(rings, "fullest_percent", counters->fullest);

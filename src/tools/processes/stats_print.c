@@ -83,6 +83,11 @@ static void print_rings(const struct printer *printer, const struct stats_proces
 		counters->rings, percent, counters->fullest);
 	print_counter(printer, ", bytes", counters->bytes,
 		      printer->before != NULL ? printer->before->counters.bytes : 0);
+	if (counters->hidden != 0)
+		fprintf(printer->to,
+			"\n    %" PRIu32
+			" more ring%s in private memory: events there are not counted here",
+			counters->hidden, counters->hidden == 1 ? "" : "s");
 	if (process->configuration != NULL)
 		fprintf(printer->to, "\n    configuration: %s", process->configuration);
 	fprintf(printer->to, "\n    control: %" PRIu64 " request%s, %" PRIu64 " refused\n",

@@ -107,6 +107,15 @@ static void asid_print(struct ct_span value)
 	printf("%04" PRIX64, value_number(value) & UINT64_C(0xFFFF));
 }
 
+/* A signal handler writes hexadecimal. */
+static void thread_print(struct ct_span value)
+{
+	if (value.size > 2 && memcmp(value.at, "0x", 2) == 0)
+		printf("%llu", strtoull(value.at, NULL, 16));
+	else
+		value_print(value);
+}
+
 static const struct row {
 	const char *key;
 	const char *label;
@@ -124,6 +133,7 @@ static const struct row {
 	{ "asid", "ASID", asid_print, NULL },
 	{ "events", "ENTRIES", value_print, NULL },
 	{ "overwritten", "OVERWRITTEN", value_print, NULL },
+	{ "unread", "NOT READ", value_print, NULL },
 	{ "removed", "REMOVED", value_print, NULL },
 	{ "signal", "SIGNAL", value_print, NULL },
 	{ "event", "EVENT", value_print, NULL },
@@ -132,7 +142,7 @@ static const struct row {
 	{ "paragraph", "PARAGRAPH", value_print, NULL },
 	{ "source", "SOURCE", value_print, NULL },
 	{ "line", "LINE", value_print, NULL },
-	{ "thread", "THREAD", value_print, NULL },
+	{ "thread", "THREAD", thread_print, NULL },
 	{ "address", "ADDRESS", value_print, NULL },
 	{ "instruction", "INSTRUCTION", value_print, NULL },
 	{ "register", NULL, value_print, "REGISTERS" },

@@ -328,14 +328,26 @@ static void what_was_committed_can_be_loaded_and_nothing_more(void **state)
 
 static void an_overwrite_ring_loads_from_its_oldest_on(void **state)
 {
+	struct ct_ring copy;
+	unsigned char bytes[8];
 	uint32_t taken = 0;
 
 	(void)state;
 	make_file_ring(CT_OVERFLOW_OVERWRITE);
 	for (uint32_t number = 0; number < 5000; number++)
 		assert_true(produce(200, number));
+	/* where it is, as a private one must be */
+	assert_int_equal(ct_ring_copy_private(&copy, &ring), CTRACE_OK);
+	ct_ring_copy_racing(bytes, ring.data, sizeof bytes);
+	assert_memory_equal(bytes, ring.data, sizeof bytes);
 	ct_ring_close(&ring);
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	assert_int_equal(ct_ring_count_pending(&copy, &classes),
+			 ct_ring_count_pending(&ring, &classes));
+	assert_true(ct_ring_count_pending(&copy, &classes) > 200);
+	assert_memory_equal(copy.head, ring.head, sizeof *ring.head);
+	assert_memory_equal(copy.data, ring.data, ring.capacity);
+	ct_ring_close(&copy);
 	while (take() != UINT32_MAX)
 		taken++;
 	assert_int_equal(taken + place.overwritten, 5000);
