@@ -7,6 +7,7 @@ import glob
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -240,6 +241,39 @@ def exit_status_is_a_reason(room):
     has(room.tool('ipcs', 'STATUS', dump), '^ REASON +exit status 3$', '^ ENTRIES +2$')
 
 
+def a_dump_at_the_end_that_fails_leaves_the_storage(room):
+    """The second directory is a file at first."""
+    for is_mended in (False, True):
+        with open(room.at('own'), 'w', encoding='ascii'):
+            pass
+        program = room.program()
+        program.ask('trace 4')
+        program.say('exit 3')
+        assert program.wait() == 3
+        said = f'^ctrace: process {program.pid} ended with exit status 3 and made no dump: '
+        if is_mended:
+            os.unlink(room.at('own'))
+            has(room.tool('recover'), said + f'its dump is {room.at("own")}/')
+            dump, = room.dumps('own')
+            has(room.tool('ipcs', 'STATUS', dump), '^ REASON +exit status 3$', '^ ENTRIES +4$')
+        else:
+            has(room.tool('recover'), said + f'no dump can be made in {room.at("own")}: Not a directory$')
+            has(room.tool('list', '--dead'), rf'\b{program.pid}\b')
+            room.tool('dump', '--pid', str(program.pid), '-o', 'left.dump')
+            assert room.count('left.dump') == 4
+
+
+def the_reason_of_a_failure_is_reported(room):
+    program = room.program()
+    program.ask('trace 100000')
+    limit = (20 << 10, resource.RLIM_INFINITY)
+    done = subprocess.run([TOOL, 'dump', '--pid', str(program.pid), '-o', 'one.dump'], env=room.environment, cwd=room.at('here'),
+                          capture_output=True, text=True, timeout=PATIENCE, check=False,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+    assert done.returncode == 1 and 'cannot write one.dump: File too large' in done.stderr, done
+    assert os.listdir(room.at('here')) == [], os.listdir(room.at('here'))
+
+
 def others_are_not_noted(room):
     program = room.program()
     program.ask('trace 2')
@@ -365,6 +399,8 @@ TESTS = [
     (a_child_does_not_note_for_its_parent, (OWN, 'ctrace.dump.on = fatal-signal')),
     (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),
     (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')),
+    (a_dump_at_the_end_that_fails_leaves_the_storage, (OWN, 'ctrace.dump.on = exit-status')),
+    (the_reason_of_a_failure_is_reported, ()),
     (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')),
     (program_dumps_itself, (OWN, 'ctrace.dump.keep = 3')),
     (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)),

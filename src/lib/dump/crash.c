@@ -349,9 +349,24 @@ static void actions_install(uint32_t on)
 /* A handler of the program has noted its signal, and then called exit(). */
 static bool ends_process;
 
+/* The dump cannot be made: whoever finds the storage makes it, or reports why not. */
+static void exit_leave(const char *reason)
+{
+	struct line line = { .size = 0 };
+
+	file_make(&ct_process);
+	if (crash_fd < 0)
+		return;
+	line_text(&line, "exit: ");
+	line_text(&line, reason);
+	line_end(&line);
+	ends_process = true;
+}
+
 static void exit_note(int status, void *argument)
 {
 	char reason[40];
+	enum ctrace_status dumped;
 
 	(void)argument;
 	ends_process = status != 0 && crash_owner == getpid() &&
@@ -362,8 +377,10 @@ static void exit_note(int status, void *argument)
 		    0)
 		return;
 	(void)snprintf(reason, sizeof reason, "exit status %d", status & 0xFF);
-	(void)!ct_dump_own(&(struct ct_dump_request){ .title = "", .reason = reason }, NULL, 0,
-			   NULL);
+	dumped = ct_dump_own(&(struct ct_dump_request){ .title = "", .reason = reason }, NULL, 0,
+			     NULL);
+	if (dumped != CTRACE_OK && dumped != CTRACE_NOT_FOUND)
+		exit_leave(reason);
 }
 
 void ct_crash_follow(struct ct_process *process)

@@ -270,20 +270,25 @@ static enum ctrace_status dump_write_events(struct dump *dump, struct ct_dump_re
 	struct ct_consumer_result pass = { 0 };
 	struct ct_consumer *consumer;
 	enum ctrace_status status = ct_consumer_create(&source, &consumer);
+	int error;
 
 	if (status != CTRACE_OK)
 		return status;
 	current = dump;
 	ct_consumer_pass(consumer, true, &pass);
 	/* Without an event for it the destination has no position in the rings. */
-	if (pass.failing != 0 || (pass.written > 0 && pass.pending != 0))
+	if (pass.failing != 0 || (pass.written > 0 && pass.pending != 0)) {
 		status = CTRACE_OUTPUT_ERROR;
+		errno = (int)dump->session.head->dest[DEST].failing;
+	}
 	if (status == CTRACE_OK) {
 		ct_consumer_announce(consumer);
 		status = pass.written > 0 ? ct_consumer_sync(consumer) : CTRACE_OK;
 	}
+	error = errno;
 	ct_consumer_close(consumer);
 	ct_consumer_destroy(consumer);
+	errno = error;
 	result->events = pass.written;
 	result->damaged = pass.damaged;
 	return status;

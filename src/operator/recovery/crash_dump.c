@@ -170,6 +170,7 @@ struct note {
 	uint32_t keep;
 	uint64_t size;
 	char signal[32]; /* "": the process did not crash */
+	char exit[40];   /* the reason of a dump that the process could not make at its end */
 	bool is_handled; /* by the program, which may have gone on */
 	bool has_frame;  /* the first frame is the failing instruction */
 	struct ct_buf details;
@@ -183,6 +184,8 @@ static void note_line(struct note *note, const char *key, const char *value, con
 		note->keep = (uint32_t)strtoul(value, NULL, 10);
 	} else if (strcmp(key, "size") == 0) {
 		note->size = strtoull(value, NULL, 10);
+	} else if (strcmp(key, "exit") == 0) {
+		(void)snprintf(note->exit, sizeof note->exit, "%s", value);
 	} else if (strcmp(key, "handled") == 0) {
 		note->is_handled = true;
 	} else if (strcmp(key, "frame") == 0) {
@@ -240,7 +243,7 @@ static bool note_read(const struct ct_directory_entry *entry, char path[PATH_SIZ
 	if (is_read)
 		note_parse(note, (char *)(uintptr_t)ct_buf_text(&text));
 	ct_buf_fini(&text);
-	return is_read && note->signal[0] != '\0';
+	return is_read && (note->signal[0] != '\0' || note->exit[0] != '\0');
 }
 
 /* ---- the dump ---- */
@@ -249,10 +252,11 @@ static void dump_report(const struct ct_directory_entry *entry, const struct not
 			const char *path, enum ctrace_status status)
 {
 	fprintf(stderr,
-		note->is_handled
+		note->exit[0] != '\0' ? "ctrace: process %u ended with %s and made no dump: "
+		: note->is_handled
 			? "ctrace: process %u had %s, which its own handler received, and ended later: "
 			: "ctrace: process %u died of %s: ",
-		(unsigned)entry->pid, note->signal);
+		(unsigned)entry->pid, note->exit[0] != '\0' ? note->exit : note->signal);
 	if (status == CTRACE_OK) {
 		fputs("its dump is ", stderr);
 		ct_tool_print(stderr, path, strlen(path));
@@ -283,8 +287,11 @@ static void crash_dump(const struct ct_directory_entry *entry, const struct note
 	};
 	enum ctrace_status status;
 
-	(void)snprintf(reason, sizeof reason, "signal %s%s", note->signal,
-		       note->is_handled ? ", handled" : "");
+	if (note->exit[0] != '\0')
+		(void)snprintf(reason, sizeof reason, "%s", note->exit);
+	else
+		(void)snprintf(reason, sizeof reason, "signal %s%s", note->signal,
+			       note->is_handled ? ", handled" : "");
 	(void)mkdir(note->directory, 0700); /* if it cannot be made, the dump reports that */
 	status = ct_dump_make_in(note->directory, head, &request, path, sizeof path, &result);
 	if (status == CTRACE_OK && result.events == 0)
