@@ -16,6 +16,7 @@
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cli/allocate.h"
@@ -23,6 +24,8 @@
 #include "tools/hosts/hosts_ask.h"
 #include "tools/options_file.h"
 #include "operator/recovery/recovery_watch.h"
+
+#define DESCRIPTORS_NEEDED 32u
 
 enum { OPTION_HOST = 256 };
 
@@ -310,6 +313,21 @@ static void descriptors_reserve(void)
 				   (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
+/* With fewer descriptors a verb could not tell what is missing from what it cannot open.  `run` has
+ * the program's limit. */
+static bool descriptors_suffice(const struct verb *verb)
+{
+	struct rlimit limit;
+
+	if (strcmp(verb->name, "run") == 0 || getrlimit(RLIMIT_NOFILE, &limit) != 0 ||
+	    limit.rlim_cur >= DESCRIPTORS_NEEDED)
+		return true;
+	fprintf(stderr,
+		"ctrace: at most %llu files may be open, and ctrace needs %u: raise the limit, as with ulimit -n\n",
+		(unsigned long long)limit.rlim_cur, DESCRIPTORS_NEEDED);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
@@ -339,5 +357,7 @@ int main(int argc, char **argv)
 	}
 	if (verb == NULL)
 		return verb_diagnose_unknown(argv[before.verb_at]);
+	if (!descriptors_suffice(verb))
+		return CMD_NOTHING;
 	return verb_run(verb, argc - before.verb_at, argv + before.verb_at);
 }

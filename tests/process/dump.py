@@ -3,6 +3,7 @@
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import fcntl
 import glob
 import json
 import os
@@ -274,6 +275,36 @@ def the_reason_of_a_failure_is_reported(room):
     assert os.listdir(room.at('here')) == [], os.listdir(room.at('here'))
 
 
+def an_unfinished_dump_is_removed_when_its_maker_is_gone(room):
+    os.mkdir(room.at('own'), 0o700)
+    names = [f'.X.1.20261126-143205.dump{more}' for more in ('.new.1', '.2.new.1', '.new.7', '.new.x', '')]
+    for name in names:
+        os.mkdir(room.at('own', name))
+        with open(room.at('own', name, 'stream.0'), 'w', encoding='ascii'):
+            pass
+        os.utime(room.at('own', name), (0, 0))
+    os.utime(room.at('own', names[1]))  # a young one may get its lock yet
+    lock = os.open(room.at('own', names[2]), os.O_RDONLY)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    program = room.program()
+    program.ask('trace 1')
+    assert program.ask('dump x').startswith('SUCCESS')
+    left = sorted(name for name in os.listdir(room.at('own')) if name.startswith('.'))
+    assert left == sorted(names[1:]), left
+    os.close(lock)
+    room.tool('dump', '--pid', str(program.pid), '-o', room.at('own'))
+    assert not os.path.exists(room.at('own', names[2])) and os.path.exists(room.at('own', names[1]))
+
+
+def few_descriptors_are_reported(room):
+    program = room.program()
+    program.ask('trace 1')
+    for verb in (['dump', '--pid', str(program.pid)], ['recover']):
+        done = subprocess.run([TOOL, *verb], env=room.environment, cwd=room.at('here'), capture_output=True, text=True, timeout=PATIENCE,
+                              check=False, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)))
+        assert done.returncode != 0 and done.stderr == 'ctrace: at most 8 files may be open, and ctrace needs 32: raise the limit, as with ulimit -n\n', done
+
+
 def others_are_not_noted(room):
     program = room.program()
     program.ask('trace 2')
@@ -401,6 +432,8 @@ TESTS = [
     (exit_status_is_a_reason, (OWN, 'ctrace.dump.on = exit-status')),
     (a_dump_at_the_end_that_fails_leaves_the_storage, (OWN, 'ctrace.dump.on = exit-status')),
     (the_reason_of_a_failure_is_reported, ()),
+    (an_unfinished_dump_is_removed_when_its_maker_is_gone, (OWN,)),
+    (few_descriptors_are_reported, ()),
     (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')),
     (program_dumps_itself, (OWN, 'ctrace.dump.keep = 3')),
     (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)),

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "lib/consumer/consumer.h"
@@ -31,6 +32,7 @@ struct dump {
 	struct ct_ring *rings;     /* head NULL: could not be read */
 	uint32_t ring_count;
 	char temporary[PATH_SIZE];
+	int temporary_fd; /* locked: its maker lives */
 };
 
 /* One dump at a time; the output's open() finds it here. */
@@ -61,6 +63,10 @@ static enum ctrace_status output_open(const struct ctrace_emitter_context *conte
 		free(output);
 		return status;
 	}
+	current->temporary_fd =
+		open(current->temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (current->temporary_fd >= 0)
+		(void)flock(current->temporary_fd, LOCK_EX | LOCK_NB);
 	output->context = context;
 	*out_self = output;
 	return CTRACE_OK;
@@ -407,7 +413,7 @@ static enum ctrace_status dump_make_locked(struct dump *dump, struct ct_dump_res
 enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 				struct ct_dump_result *out_result)
 {
-	struct dump dump = { .request = request };
+	struct dump dump = { .request = request, .temporary_fd = -1 };
 	enum ctrace_status status;
 
 	*out_result = (struct ct_dump_result){ 0 };
@@ -416,7 +422,9 @@ enum ctrace_status ct_dump_make(const struct ct_dump_request *request,
 		return CTRACE_OUTPUT_ERROR;
 	}
 	ct_guard_lock(&lock);
+	ct_dump_sweep(request->path);
 	status = dump_make_locked(&dump, out_result);
+	ct_os_close(&dump.temporary_fd);
 	ct_guard_unlock(&lock);
 	return status;
 }

@@ -63,6 +63,10 @@ enum ctrace_status ct_dump_make_in(const char *directory, const struct ct_sessio
 /* Removes the files of a dump, and its directory.  No link is followed.  Returns false when the
  * directory stays. */
 bool ct_dump_remove(int directory_fd, const char *name);
+/* Removes from the directory of a dump those of this user that nobody makes any more: their names
+ * begin with a dot and end in ".new.PID", they are a minute old, and no process has the lock that
+ * the maker takes. */
+void ct_dump_sweep(const char *path);
 /* Removes this user's oldest dumps, except the one of this name, until at most `keep` of at most
  * `size` bytes in all are left.  Returns how many it has removed. */
 uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const char *except);

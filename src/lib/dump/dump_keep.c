@@ -14,12 +14,16 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/process/process.h"
 
-#define NAMES_TRIED 9u /* NAME, NAME.2 ... NAME.9 */
+#define PATH_SIZE 4096u
+#define UNFINISHED_AGE_S 60 /* the maker has its lock long before */
+#define NAMES_TRIED 9u      /* NAME, NAME.2 ... NAME.9 */
 
 /* "PAYROLL.1234.20261126-143205.dump" */
 void ct_dump_name(const struct ct_session_head *head, char out[CT_DUMP_NAME_SIZE])
@@ -151,6 +155,46 @@ bool ct_dump_remove(int directory_fd, const char *name)
 	else
 		ct_os_close(&fd);
 	return unlinkat(directory_fd, name, AT_REMOVEDIR) == 0;
+}
+
+/* True for ".x.dump.new.1234", and ".x.dump.2.new.1234". */
+static bool name_is_unfinished(const char *name)
+{
+	const char *dump = strstr(name, ".dump"), *end = strstr(name, ".new.");
+
+	return name[0] == '.' && dump != NULL && end > dump && end[5] != '\0' &&
+	       strspn(end + 5, "0123456789") == strlen(end + 5);
+}
+
+static bool dump_is_abandoned(int directory_fd, const char *name)
+{
+	int fd = openat(directory_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat info;
+	bool is_abandoned = fd >= 0 && fstat(fd, &info) == 0 && info.st_uid == geteuid() &&
+			    info.st_mtim.tv_sec < time(NULL) - UNFINISHED_AGE_S &&
+			    flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+	ct_os_close(&fd);
+	return is_abandoned;
+}
+
+void ct_dump_sweep(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char parent[PATH_SIZE] = ".";
+	struct dirent *entry;
+	DIR *directory;
+
+	if (slash != NULL && (size_t)(slash - path) < sizeof parent)
+		(void)snprintf(parent, sizeof parent, "%.*s",
+			       slash == path ? 1 : (int)(slash - path), path);
+	directory = opendir(parent);
+	while (directory != NULL && (entry = readdir(directory)) != NULL)
+		if (name_is_unfinished(entry->d_name) &&
+		    dump_is_abandoned(dirfd(directory), entry->d_name))
+			(void)ct_dump_remove(dirfd(directory), entry->d_name);
+	if (directory != NULL)
+		(void)closedir(directory);
 }
 
 uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const char *except)

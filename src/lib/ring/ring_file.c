@@ -329,7 +329,9 @@ enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index
 		fd = ct_os_high(
 			openat(directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
 	if (fd < 0) {
-		status = errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
+		status = errno == ENOENT                      ? CTRACE_NOT_FOUND
+			 : errno == EMFILE || errno == ENFILE ? CTRACE_OS_ERROR
+							      : CTRACE_DENIED;
 	} else if (!is_plain_file(fd, other)) {
 		ct_os_close(&fd);
 		status = CTRACE_DENIED;

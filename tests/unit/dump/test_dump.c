@@ -77,6 +77,8 @@ static void body_dumps_itself(void)
 	CHILD_CHECK(status == CTRACE_OK && exists(again) && strcmp(path, again) != 0);
 	CHILD_CHECK(events == 5);
 	about_has(again, "detail: two\n");
+	ct_dump_sweep(again);
+	CHILD_CHECK(exists(again));
 	CHILD_CHECK(ct_dump_make_room("dumps", 2, UINT64_MAX, "") == 0);
 	CHILD_CHECK(ct_dump_make_room("dumps", 1, UINT64_MAX, strrchr(again, '/') + 1) == 1);
 	CHILD_CHECK(!exists(path) && exists(again));
