@@ -116,8 +116,10 @@ static void directory_visit(const struct ct_directory_entry *entry, void *user)
 	one.status = ct_session_load(&session, entry->run_directory, entry->name, false);
 	if (one.status == CTRACE_OK) {
 		one.head = session.head;
-		if (process_is_meant(run, session.head))
+		if (process_is_meant(run, session.head)) {
+			run->meant++;
 			process_dump(run, &one);
+		}
 		ct_session_close(&session, false);
 	} else if (one.status != CTRACE_NOT_FOUND &&
 		   (run->filter.pid == 0 || run->filter.pid == entry->pid)) {
@@ -134,6 +136,6 @@ static void run_directory_visit(const char *path, void *user)
 
 void ct_dump_run(struct ct_dump_run *run)
 {
-	run->made = run->failed = 0;
+	run->made = run->failed = run->meant = 0;
 	ct_directory_each_run_directory(run_directory_visit, run);
 }

@@ -34,7 +34,8 @@ struct ct_dump_run {
 	bool is_whole;         /* `directory` is the dump itself: there is one process */
 	void (*report)(struct ct_dump_run *run, const struct ct_dump_one *one);
 	void *user;
-	uint32_t made, failed; /* set by ct_dump_run() */
+	/* set by ct_dump_run(); meant: the processes that the filter and the reply select */
+	uint32_t meant, made, failed;
 };
 /* Dumps every process that is meant and holds events.  Reports each of these, and each that cannot
  * be read or dumped. */

@@ -74,6 +74,8 @@ static error_t parse_dump(int key, char *argument, struct argp_state *state)
 		options->run.component = argument;
 		return 0;
 	case 'o':
+		if (argument[0] == '\0')
+			argp_error(state, "--output is empty; expected a directory");
 		options->run.directory = argument;
 		return 0;
 	case 'T':
@@ -137,8 +139,10 @@ int cmd_dump(int argc, char **argv)
 	options.run.filter = options.target.filter;
 	ct_dump_run(&options.run);
 	if (options.run.made == 0 && options.run.failed == 0)
-		fprintf(stderr,
-			"%s: no process holds such events: those in files are there already\n",
-			argv[0]);
+		fprintf(stderr, "%s: %s\n", argv[0],
+			options.run.meant == 0 ? "there is no such process, live or dead"
+			: options.run.component != NULL
+				? "no process holds events of a component with such a name"
+				: "no process holds events: those in files are there already");
 	return options.run.made != 0 && options.run.failed == 0 ? CMD_DONE : CMD_NOTHING;
 }

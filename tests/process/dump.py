@@ -296,6 +296,14 @@ def an_unfinished_dump_is_removed_when_its_maker_is_gone(room):
     assert not os.path.exists(room.at('own', names[2])) and os.path.exists(room.at('own', names[1]))
 
 
+def nothing_to_dump_has_its_reason(room):
+    program = room.program()
+    program.ask('trace 1')
+    has(room.tool('dump', '--pid', '1', status=1), '^ctrace dump: there is no such process, live or dead$')
+    has(room.tool('dump', '-c', 'nope', status=1), '^ctrace dump: no process holds events of a component with such a name$')
+    has(room.tool('dump', '-o', '', status=2), '^ctrace dump: --output is empty; expected a directory$')
+
+
 def few_descriptors_are_reported(room):
     program = room.program()
     program.ask('trace 1')
@@ -434,6 +442,7 @@ TESTS = [
     (the_reason_of_a_failure_is_reported, ()),
     (an_unfinished_dump_is_removed_when_its_maker_is_gone, (OWN,)),
     (few_descriptors_are_reported, ()),
+    (nothing_to_dump_has_its_reason, ()),
     (others_are_not_noted, (OWN, 'ctrace.dump.on = abort')),
     (program_dumps_itself, (OWN, 'ctrace.dump.keep = 3')),
     (dumps_are_bounded_in_size, ('ctrace.dump.size = 1K',)),
