@@ -99,8 +99,8 @@ static bool address_split(const char *address, char host[96], char port[8])
 		return false; /* an address of IPv6 without brackets */
 	}
 	if ((size_t)(end - begin) >= 96 || number[0] == '\0' || strlen(number) > 5 ||
-	    strspn(number, "0123456789") != strlen(number) || strtoul(number, NULL, 10) > UINT16_MAX ||
-	    (colon != NULL && end == begin))
+	    strspn(number, "0123456789") != strlen(number) ||
+	    strtoul(number, NULL, 10) > UINT16_MAX || (colon != NULL && end == begin))
 		return false;
 	(void)snprintf(host, 96, "%.*s", (int)(end - begin), begin);
 	(void)snprintf(port, 8, "%s", number);

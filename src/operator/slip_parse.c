@@ -447,8 +447,7 @@ static void component_add(const struct slip *slip, char *out, size_t size)
 		quoted[used++] = *at;
 	}
 	quoted[used] = '\0';
-	(void)snprintf(out, size, "component %s '%s'",
-		       ct_is_pattern(name) ? "~" : "==", quoted);
+	(void)snprintf(out, size, "component %s '%s'", ct_is_pattern(name) ? "~" : "==", quoted);
 }
 
 /* The conditions, joined. */

@@ -67,8 +67,7 @@ static json_t *json_buffer(const struct ct_display_trace *trace)
 			 ct_json_number(shown->buffer_rounded), "granted",
 			 ct_json_number(shown->buffer_granted), "rings",
 			 ct_json_number(trace->rings), "ring_bytes",
-			 ct_json_number(trace->ring_bytes), "storage",
-			 trace->is_storage);
+			 ct_json_number(trace->ring_bytes), "storage", trace->is_storage);
 }
 
 static json_t *json_filters(const struct ctrace_display *shown)

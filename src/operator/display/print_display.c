@@ -177,8 +177,7 @@ static void add_details(struct ct_buf *out, const struct ct_display_trace *trace
 		ct_display_add_detail(out, "MINOPS", shown->minops);
 	add_writer(out, trace);
 	add_granted(out, trace);
-	if (trace->is_storage &&
-	    (shown->mode == CTRACE_MODE_ON || shown->mode == CTRACE_MODE_MIN))
+	if (trace->is_storage && (shown->mode == CTRACE_MODE_ON || shown->mode == CTRACE_MODE_MIN))
 		ct_display_add_detail(out, "KEPT", "IN STORAGE");
 	if (!shown->is_defined && shown->mode != CT_DISPLAY_MODE_PRE)
 		ct_display_add_detail(out, "DEFINED", "NO, THE PROGRAM ONLY TRACES WITH IT");

@@ -25,7 +25,7 @@ struct list_counters {
 	uint64_t pending_bytes;
 	uint64_t bytes; /* ever written into them */
 	uint32_t rings;
-	uint32_t hidden; /* further rings, in private memory: their events are not counted */
+	uint32_t hidden;   /* further rings, in private memory: their events are not counted */
 	uint64_t capacity; /* bytes, of all */
 	uint32_t fullest;  /* percent */
 };
