@@ -241,8 +241,8 @@ compare('stats', 'ctrace stats', ctrace('stats', '--json'))
 compare('top', 'ctrace top', ctrace('top', '--batch', '--json', '--iterations', '2', '--interval', '0.1'))
 for arguments in (['level', 'tool.*'], ['level', 'tool.*', 'warn'], ['level', 'tool.*', 'none'], ['dest', 'tool.main'], ['dest', 'tool.main', '+STDERR'],
                   ['dest', 'tool.main', '+NOSUCH'], ['prop', 'tool.main', 'P', '1'], ['prop', 'emitter:TEXTFILE', 'FORMAT'], ['reload'], ['flush'],
-                  ['rotate']):
-    compare(' '.join(arguments), 'ctrace level, dest, prop, reload, flush, rotate', ctrace(arguments[0], '--json', *arguments[1:]))
+                  ['rotate'], ['trigger', 'add', 'LATE', '--when', 'level >= error', '--do', 'wto'], ['trigger', 'list'], ['trigger', 'remove', 'LATE']):
+    compare(' '.join(arguments), 'ctrace level, dest, prop, reload, flush, rotate, trigger', ctrace(arguments[0], '--json', *arguments[1:]))
 
 # ---- the operator
 os.mkdir('proclib', 0o700)
