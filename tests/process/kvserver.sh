@@ -127,6 +127,7 @@ ask 'TRACE DISPLAY SUB=STORE'
 check 'a sublevel of its own keeps its options' like "$answer" 'KVSERVER.STORE ON OPTIONS=(DEL) *'
 
 # ---- off and on again
+check 'the ends of all connections before are in the trace' await KVSERVER.NET 41 "$begun"
 ask 'TRACE OFF' 'GET key-10' 'TRACE DISPLAY SUB=NET' 'TRACE ON'
 check 'off goes for the sublevel too' like "$answer" $'RC=00*\nVALUE 00000000010\nKVSERVER.NET OFF LIKEHEAD OPTIONS=() *\nRC=00*'
 ask 'TRACE DISPLAY'
