@@ -21,7 +21,6 @@
 #include "lib/control/trigger.h"
 #include "operator/component_names.h"
 
-#define ID_SIZE 4u
 #define TRACE_TIME "60s"
 
 enum {
@@ -74,9 +73,9 @@ static bool operand_note(struct ct_parser *parser, struct slip *slip, size_t ope
 
 static bool id_is_good(const struct slip *slip, struct ct_span id)
 {
-	char name[ID_SIZE + 1];
+	char name[CT_TRIGGER_SLIP_ID + 1];
 
-	if (id.size == 0 || id.size > ID_SIZE)
+	if (id.size == 0 || id.size > CT_TRIGGER_SLIP_ID)
 		return false;
 	for (size_t i = 0; i < id.size; i++)
 		name[i] = slip->takes_pattern && (id.at[i] == '*' || id.at[i] == '?') ? 'X'

@@ -109,6 +109,8 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR033I] = { "CTR033I", WTO_DONE, "SLIP trap {} is deleted", "SLIP DEL was done." },
 	[CTR034I] = { "CTR034I", WTO_REFUSED, "SLIP trap {}: {}{}",
 		      "The process, or the run directory, did not take the command." },
+	[IEA992I] = { "IEA992I", WTO_DONE, "SLIP TRAP ID={} MATCHED.  JOBNAME={}, ASID={}.",
+		      "A trap has matched in this process.  CTR035I says what it did." },
 	[CTR035I] = { "CTR035I", WTO_DONE, "TRIGGER {} OF {}: {}",
 		      "A trigger has acted in this process; what it did." },
 	[CTR036I] = { "CTR036I", WTO_DONE, "COMMAND OF USER {} FOR {}: {}: {}",

@@ -59,6 +59,7 @@ NOT_SHOWN = {
     'CTR025I': 'a Ctrl-C while a command waits',
     'CTR029I': 'tens of thousands of traces',
     'CTR030I': 'memory that is short',
+    'IEA992I': 'a line of other programs on a console, at any time',
     'CTR035I': 'a line of other programs on a console, at any time',
     'CTR036I': 'an operator who is another user',
     'CTR104E': 'a machine without threads',

@@ -323,7 +323,8 @@ def console():
     """What a trigger did is a message on each open console, before its next command, and a line of ctrace.log."""
     room = Room()
     with open(room.at('app.cfg'), 'a', encoding='utf-8') as file:
-        file.write(f'ctrace.log = {room.at("log")}\nctrace.trigger.SAY = when event = 4 do wto\nctrace.trigger.END = when event = 4 do stop\n')
+        file.write(f'ctrace.log = {room.at("log")}\nctrace.trigger.SAY = when event = 4 do wto\nctrace.trigger.END = when event = 4 do stop\n'
+                   'ctrace.trigger.LONGER = when event = 4 do wto\n')
     program = room.start('trace', 'app', DEBUG, '1', 'pause', 'text', 'app', INFO, 'boom', 'pause')
     consoles = [subprocess.Popen([TOOL, 'console'], env=room.environment, cwd=room.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                  text=True) for _ in range(2)]
@@ -335,11 +336,15 @@ def console():
     room.go_on(program)
     room.until('SAY', lambda matched, acted, _: acted == 1)
     room.until('END', lambda matched, acted, _: acted == 1)
+    room.until('LONGER', lambda matched, acted, _: acted == 1)
     for i, one in enumerate(consoles):
         shown = one.communicate('D R\nQUIT\n', timeout=PATIENCE)[0]
         for name, did in ('SAY', 'message'), ('END', 'stopped'):
             line = rf'\b\d\d\.\d\d\.\d\d CTR035I TRIGGER {name} OF process {program.pid} JOBNAME STEPS: {did}\n'
             tap.same(f'console {i + 1} shows {name}, once', len(re.findall(line, shown)), 1)
+        tap.same(f'console {i + 1} shows the match of a trap', len(re.findall(
+            r'\b\d\d\.\d\d\.\d\d IEA992I SLIP TRAP ID=SAY MATCHED\.  JOBNAME=STEPS, ASID=[0-9A-F]{4}\.\n', shown)), 1)
+        tap.check('a longer name is no trap\'s', 'LONGER' in shown and 'ID=LONGER' not in shown, shown)
     shown = room.tool('console').stdout
     tap.check('a console that is opened later shows nothing old', 'CTR035I' not in shown, shown)
     room.finish(program)

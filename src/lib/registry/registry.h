@@ -35,9 +35,10 @@ struct ct_change {
 /* The `ctrace.` keys of the whole process. */
 enum ct_flight_trigger { CT_TRIGGER_NONE = 0xFF, CT_TRIGGER_SIGNAL = 0x10 }; /* or a level 0 to 4 */
 /* ctrace.trigger.NAME: the triggers as texts, for lib/watch */
-#define CT_TRIGGER_LIMIT 16u /* triggers of a process */
-#define CT_TRIGGER_NAME 32u  /* bytes of a name */
-#define CT_TRIGGER_TEXT 512u /* bytes of a text */
+#define CT_TRIGGER_LIMIT 16u  /* triggers of a process */
+#define CT_TRIGGER_NAME 32u   /* bytes of a name */
+#define CT_TRIGGER_SLIP_ID 4u /* of these, a trap's id has at most */
+#define CT_TRIGGER_TEXT 512u  /* bytes of a text */
 struct ct_trigger_list {
 	struct {
 		char name[CT_TRIGGER_NAME + 1];

@@ -262,16 +262,31 @@ static void note_event(const struct ct_trigger_fired *fired, bool has_wto, bool 
 			   items, CT_COUNT(items));
 }
 
-static void note_message(const struct ct_trigger_fired *fired, const char *report)
+static void message_write(const char *text)
 {
-	char user[CT_USER_NAME], process[CT_MESSAGE_LOG_PROCESS], text[512];
+	char user[CT_USER_NAME];
 
-	ct_message_log_process(process);
-	(void)snprintf(text, sizeof text, "CTR035I TRIGGER %s OF %s: %s", fired->name, process,
-		       report);
 	ct_message_log_console(text);
 	ct_user_name(geteuid(), user);
 	ct_message_log_hardcopy(user, ct_process.session.head->pid, ' ', text);
+}
+
+/* A name that SLIP can have is that of a trap, whoever has set it: D SLIP lists it. */
+static void note_message(const struct ct_trigger_fired *fired, const char *report)
+{
+	const struct ct_session_head *head = ct_process.session.head;
+	char process[CT_MESSAGE_LOG_PROCESS], text[512];
+
+	if (strlen(fired->name) <= CT_TRIGGER_SLIP_ID) {
+		(void)snprintf(text, sizeof text,
+			       "IEA992I SLIP TRAP ID=%s MATCHED.  JOBNAME=%.15s, ASID=%04X.",
+			       fired->name, head->jobname, (unsigned)head->asid);
+		message_write(text);
+	}
+	ct_message_log_process(process);
+	(void)snprintf(text, sizeof text, "CTR035I TRIGGER %s OF %s: %s", fired->name, process,
+		       report);
+	message_write(text);
 }
 
 bool ct_trigger_act(const struct ct_trigger_fired *fired, char report[256])
