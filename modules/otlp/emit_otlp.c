@@ -15,12 +15,14 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "otlp/otlp.h"
+#include "base/hash_table.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "read/read.h"
@@ -97,10 +99,8 @@ static const char *property_of(const void *user, const char *name)
 
 static uint64_t identity_of(const struct ctrace_emitter_context *context)
 {
-	uint64_t hash = 0xCBF29CE484222325u;
+	uint64_t hash = ct_hash_bytes(CT_HASH_START, context->host, strlen(context->host));
 
-	for (const char *at = context->host; *at != '\0'; at++)
-		hash = (hash ^ (unsigned char)*at) * 0x100000001B3u;
 	hash = (hash ^ context->pid) * 0x9E3779B97F4A7C15u;
 	hash = (hash ^ hash >> 29 ^ context->start_ns) * 0x9E3779B97F4A7C15u;
 	return hash ^ hash >> 29;

@@ -8,9 +8,11 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "otlp/otlp.h"
+#include "base/hash_table.h"
 
 #include "print/print.h"
 #include <stdio.h>
+#include <string.h>
 
 #define BODY_SIZE 1024u /* bytes; the attributes have everything */
 #define BODY_CUT " ..."
@@ -50,14 +52,7 @@ static bool event_ends_span(const struct ct_read_event *event)
  * Identity
  */
 
-/* FNV-1a with a final mix: the same input gives the same ids in every export. */
-static uint64_t hash_add(uint64_t hash, const char *bytes, size_t size)
-{
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001B3u;
-	return hash;
-}
-
+/* The same input gives the same ids in every export. */
 static uint64_t hash_add_number(uint64_t hash, uint64_t number)
 {
 	hash = (hash ^ number) * 0x9E3779B97F4A7C15u;
@@ -76,11 +71,11 @@ static uint64_t hash_end(uint64_t hash)
 static uint64_t span_hash(const struct ct_read_event *event, uint64_t begin_ns, uint64_t seed)
 {
 	const struct ct_source_process *source = event->source_process;
-	uint64_t hash = 0xCBF29CE484222325u ^ seed;
+	uint64_t hash = CT_HASH_START ^ seed;
 
-	hash = hash_add(hash, source->host, strlen(source->host));
-	hash = hash_add(hash, source->program, strlen(source->program));
-	hash = hash_add(hash, event->traced.component, event->traced.component_size);
+	hash = ct_hash_bytes(hash, source->host, strlen(source->host));
+	hash = ct_hash_bytes(hash, source->program, strlen(source->program));
+	hash = ct_hash_bytes(hash, event->traced.component, event->traced.component_size);
 	hash = hash_add_number(hash, source->pid);
 	hash = hash_add_number(hash, source->asid);
 	hash = hash_add_number(hash, event->traced.tid);

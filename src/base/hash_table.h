@@ -12,6 +12,17 @@
 
 #include "base/base.h"
 
+/* FNV-1a, of bytes as they are.  Begins with CT_HASH_START, or goes on with an earlier result. */
+#define CT_HASH_START 0xCBF29CE484222325u
+static inline uint64_t ct_hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ at[i]) * 0x100000001B3u;
+	return hash;
+}
+
 #define CT_HASH_TABLE_NONE UINT32_MAX
 struct ct_hash_table {
 	struct ct_hash_table_slot {

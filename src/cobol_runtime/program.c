@@ -177,11 +177,14 @@ static const char *head_find(const cob_module *module)
 
 	for (size_t at = 0; at < HEADS; at++) {
 		uint32_t head = atomic_load_explicit(&heads[at].stmt, memory_order_acquire);
+		struct head copy = { .program = heads[at].program, .name = heads[at].name };
 
-		if (head != 0 && heads[at].program == module->module_name &&
-		    FILE_NUMBER(head) == FILE_NUMBER(stmt) && head <= stmt && head >= best) {
+		atomic_thread_fence(memory_order_acquire);
+		if (head != 0 && copy.program == module->module_name &&
+		    FILE_NUMBER(head) == FILE_NUMBER(stmt) && head <= stmt && head >= best &&
+		    atomic_load_explicit(&heads[at].stmt, memory_order_relaxed) == head) {
 			best = head;
-			name = heads[at].name;
+			name = copy.name;
 		}
 	}
 	return name;

@@ -20,12 +20,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <systemd/sd-journal.h>
 
 #include "cli/own_setting.h"
+#include "lib/process/message_log.h"
+#include "lib/process/process.h"
 
 static struct {
 	char path[4096]; /* "": there is no log */
@@ -66,16 +67,14 @@ void ct_hardcopy_close(void)
 
 static void line_write(char mark, const char *text, size_t size)
 {
-	time_t now = time(NULL);
-	char when[32] = "";
+	char when[CT_PROCESS_TIME] = "";
 	struct ct_buf line;
-	struct tm local;
 
+	if (!hardcopy.is_journal)
+		ct_process_print_time(when, CT_HARDCOPY_TIME);
 	ct_buf_init(&line);
-	if (localtime_r(&now, &local) != NULL && !hardcopy.is_journal)
-		(void)strftime(when, sizeof when, "%Y-%m-%d %H.%M.%S ", &local);
-	ct_buf_add_format(&line, "%s%s %u %c ", when, hardcopy.user, (unsigned)getpid(), mark);
-	ct_escape_add(&line, text, size);
+	ct_message_log_add_hardcopy(&line, when, hardcopy.user, (uint32_t)getpid(), mark,
+				    (struct ct_span){ text, size });
 	if (hardcopy.is_journal) {
 		(void)sd_journal_send("MESSAGE=%s", ct_buf_text(&line), "PRIORITY=%d", LOG_INFO,
 				      "SYSLOG_IDENTIFIER=ctrace", NULL);

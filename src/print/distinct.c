@@ -24,7 +24,7 @@ void ct_distinct_fini(struct ct_distinct *table)
 
 static uint32_t key_hash(const unsigned char *key, size_t size)
 {
-	uint64_t hash = 0xCBF29CE484222325u ^ size;
+	uint64_t hash = CT_HASH_START ^ size;
 	uint64_t word;
 
 	while (size >= sizeof word) {
@@ -34,8 +34,7 @@ static uint32_t key_hash(const unsigned char *key, size_t size)
 		key += sizeof word;
 		size -= sizeof word;
 	}
-	while (size-- > 0)
-		hash = (hash ^ *key++) * 0x100000001B3u;
+	hash = ct_hash_bytes(hash, key, size);
 	hash *= 0x9E3779B97F4A7C15u;
 	return (uint32_t)(hash >> 32);
 }

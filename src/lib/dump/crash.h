@@ -2,10 +2,10 @@
  * lib/dump/crash.h - what a process notes when it dies of a signal, for a dump that others make.
  *
  * The file CT_CRASH_FILE in the process directory has lines "key: value": first those of the dump
- * directory ("directory", "keep", "size"), and after a crash "signal", "handled" (the
- * program's own handler was next), "address", "thread",
- * "register" and "frame" with addresses.  "exit" has the reason of a dump
- * at the end that could not be made.  Behind the line "maps:" it is /proc/self/maps.
+ * directory ("directory", "keep", "size"), and after a crash "signal", "handled" (the program's own
+ * handler was next), "address", "thread", "register" and "frame" with addresses.  "exit" has the
+ * reason of a dump at the end that could not be made.  Behind the line "maps:" it is
+ * /proc/self/maps.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -10,9 +10,11 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/emit/binfile.h"
+#include "base/hash_table.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #define HELD_LIMIT 1024u /* more than that are locked, but not noted */
@@ -37,9 +39,7 @@ static uint64_t name_key(int directory_fd, const char *name)
 	struct ct_file_id directory = ct_os_file_id(directory_fd);
 	uint64_t key = held_key(&directory);
 
-	for (; *name != '\0'; name++)
-		key = (key ^ (unsigned char)*name) * 0x100000001B3u;
-	return key | 1;
+	return ct_hash_bytes(key, name, strlen(name)) | 1;
 }
 
 /* How often the key is noted. */

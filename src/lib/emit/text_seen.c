@@ -9,6 +9,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/emit/emit.h"
+#include "base/hash_table.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -18,8 +19,6 @@
 /* bytes behind the place that are looked at */
 #define SCAN_LIMIT (CT_LINE_MAX + ((uint64_t)64 << 20))
 #define LINE_LIMIT 65536u /* far more than a batch has */
-#define HASH_START 0xCBF29CE484222325u
-#define HASH_FACTOR 0x100000001B3u
 
 static const char label[] = "# ProcessId        = ";
 
@@ -35,7 +34,7 @@ struct scan {
 
 static void scan_begin_line(struct scan *scan)
 {
-	scan->hash = HASH_START;
+	scan->hash = CT_HASH_START;
 	scan->size = 0;
 	memset(scan->start, 0, sizeof scan->start);
 }
@@ -70,7 +69,7 @@ static void scan_end_line(struct scan *scan)
 
 static uint64_t hash_add(uint64_t hash, char c)
 {
-	return (hash ^ (unsigned char)c) * HASH_FACTOR;
+	return ct_hash_bytes(hash, &c, 1);
 }
 
 static void scan_bytes(struct scan *scan, const char *bytes, size_t size)
@@ -108,7 +107,7 @@ void ct_text_seen_load(struct ct_text_seen *seen, const char *path, uint64_t fro
 
 bool ct_text_seen_take(struct ct_text_seen *seen, const char *line, size_t size)
 {
-	uint64_t hash = HASH_START;
+	uint64_t hash = CT_HASH_START;
 
 	if (seen->count == 0)
 		return false;

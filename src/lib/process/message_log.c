@@ -10,6 +10,7 @@
 #include "lib/process/message_log.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,15 +20,6 @@
 #include "lib/process/process.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
-
-static void line_begin(struct ct_buf *line, const char *form)
-{
-	char when[CT_PROCESS_TIME];
-
-	ct_buf_init(line);
-	ct_process_print_time(when, form);
-	ct_buf_add_text(line, when);
-}
 
 static void file_append(const char *path, struct ct_buf *line, uint64_t limit)
 {
@@ -49,13 +41,15 @@ void ct_message_log_console(const char *text)
 {
 	const struct ct_session *session = &ct_process.session;
 	size_t size = strlen(session->path) - strlen(session->directory);
-	char path[sizeof session->path + sizeof CT_MESSAGE_LOG];
+	char path[sizeof session->path + sizeof CT_MESSAGE_LOG], when[CT_PROCESS_TIME];
 	struct ct_buf line;
 
 	if (session->path[0] == '\0')
 		return; /* there is no run directory */
 	(void)snprintf(path, sizeof path, "%.*s" CT_MESSAGE_LOG, (int)size, session->path);
-	line_begin(&line, "%H.%M.%S ");
+	ct_process_print_time(when, "%H.%M.%S ");
+	ct_buf_init(&line);
+	ct_buf_add_text(&line, when);
 	ct_escape_add(&line, text, strlen(text));
 	file_append(path, &line, CT_MESSAGE_LOG_LIMIT);
 	ct_buf_fini(&line);
@@ -79,10 +73,17 @@ static void journal_send(const struct ct_buf *line)
 	ct_buf_fini(&message);
 }
 
+void ct_message_log_add_hardcopy(struct ct_buf *line, const char *when, const char *user,
+				 uint32_t pid, char mark, struct ct_span text)
+{
+	ct_buf_add_format(line, "%s%s %" PRIu32 " %c ", when, user, pid, mark);
+	ct_escape_add(line, text.at, text.size);
+}
+
 void ct_message_log_hardcopy(const char *user, uint32_t pid, char mark, const char *text)
 {
 	const struct ct_settings *settings = &ct_process.settings;
-	char path[sizeof settings->log] = "";
+	char path[sizeof settings->log] = "", when[CT_PROCESS_TIME] = "";
 	struct ct_buf line;
 	bool is_journal;
 
@@ -92,9 +93,11 @@ void ct_message_log_hardcopy(const char *user, uint32_t pid, char mark, const ch
 	if (path[0] == '\0')
 		return;
 	is_journal = ct_name_is(path, strlen(path), "JOURNAL");
-	line_begin(&line, is_journal ? "" : "%Y-%m-%d %H.%M.%S ");
-	ct_buf_add_format(&line, "%s %u %c ", user, (unsigned)pid, mark);
-	ct_escape_add(&line, text, strlen(text));
+	if (!is_journal)
+		ct_process_print_time(when, CT_HARDCOPY_TIME);
+	ct_buf_init(&line);
+	ct_message_log_add_hardcopy(&line, when, user, pid, mark,
+				    (struct ct_span){ text, strlen(text) });
 	if (is_journal)
 		journal_send(&line);
 	else

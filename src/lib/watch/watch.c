@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/dump/crash.h"
 #include "lib/process/process.h"
 
 #define LOOK_NS 20000000u
@@ -53,9 +52,6 @@ static struct {
 	uint32_t stopping;
 	uint32_t ended;
 } watch = { .lock = PTHREAD_MUTEX_INITIALIZER };
-
-/* Two commands at a time must not install handlers at once.  Taken before the lock of triggers. */
-static pthread_mutex_t end_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void ct_trigger_lock(void)
 {
@@ -122,42 +118,6 @@ static void row_match(struct row *row, const struct ct_trigger_event *event, uin
 
 /* ---- spans ---- */
 
-#define HASH_START 0xCBF29CE484222325u /* FNV-1a */
-#define HASH_PRIME 0x100000001B3u
-
-static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size, unsigned char set)
-{
-	const unsigned char *at = bytes;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (at[i] | set)) * HASH_PRIME;
-	return hash;
-}
-
-/* Names are compared without their case.  Returns false when the event lacks the item. */
-static bool span_key(const struct ct_trigger *trigger, const struct ct_trigger_event *event,
-		     uint64_t *out)
-{
-	uint64_t hash = hash_bytes(HASH_START, event->component, event->component_size, 0x20);
-	const struct ctrace_event_item *item;
-	uint64_t value = event->tid;
-
-	if (!trigger->span.is_by_item) {
-		*out = hash_bytes(hash, &value, sizeof value, 0);
-		return true;
-	}
-	if (trigger->span.item >= event->item_count)
-		return false;
-	item = &event->items[trigger->span.item];
-	if (ct_item_is_integer(item->type, item->size)) {
-		value = ct_item_value(item->type, item->data, item->size);
-		*out = hash_bytes(hash, &value, sizeof value, 0);
-	} else {
-		*out = hash_bytes(hash, item->data, item->size, 0);
-	}
-	return true;
-}
-
 static void span_match(struct row *row, const struct ct_trigger_event *event,
 		       const struct ct_watch_mark *mark, uint64_t now_ns)
 {
@@ -191,7 +151,7 @@ static void row_follow_span(struct row *row, const struct ct_trigger_event *even
 				      .level = event->level,
 				      .tid = event->tid };
 
-	if (row->spans == NULL || !span_key(&row->trigger, event, &mark.key))
+	if (row->spans == NULL || !ct_watch_span_key(&row->trigger, event, &mark.key))
 		return;
 	if (ct_trigger_fits_id(&row->trigger, event)) {
 		mark.is_end = true;
@@ -587,8 +547,7 @@ static bool rows_are_needed(void)
 
 /* ---- the end of the process ---- */
 
-/* A trigger on the exit that fits; *at: where to go on. */
-static bool exit_take(int status, uint32_t *at, struct ct_trigger_fired *out)
+bool ct_trigger_take_exit(int status, uint32_t *at, struct ct_trigger_fired *out)
 {
 	bool has = false;
 
@@ -609,48 +568,19 @@ static bool exit_take(int status, uint32_t *at, struct ct_trigger_fired *out)
 	return has;
 }
 
-/* On the thread that ends the process, while all else still runs. */
-static void exit_act(int status, void *unused)
+void ct_trigger_find_ends(bool *out_has_signal, bool *out_has_exit)
 {
-	CT_CANCEL_OFF();
-	struct ct_trigger_fired fired;
-	char report[256];
-	uint32_t at = 0;
-
-	(void)unused;
-	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
-	    ct_thread_locked != 0)
-		return;
-	while (exit_take(status & 0xFF, &at, &fired))
-		(void)ct_trigger_act(&fired, report);
-}
-
-/* Follows the triggers that wait for the end of the process. */
-static void end_follow(void)
-{
-	static bool notes_exit;
-	uint32_t before, on = 0;
-	bool has_exit = false;
-
-	ct_guard_lock(&end_lock);
-	before = __atomic_load_n(&ct_process.trigger_dump_on, __ATOMIC_RELAXED);
+	*out_has_signal = *out_has_exit = false;
 	ct_trigger_lock();
 	for (uint32_t i = 0; i < watch.count; i++) {
 		const struct row *row = &watch.rows[i];
 
-		if (row->state.is_disabled)
-			continue;
-		if (row->trigger.cause == CT_TRIGGER_ON_SIGNAL)
-			on = CT_DUMP_ON_SIGNAL | CT_DUMP_ON_ABORT;
-		has_exit |= row->trigger.cause == CT_TRIGGER_ON_EXIT;
+		*out_has_signal |=
+			!row->state.is_disabled && row->trigger.cause == CT_TRIGGER_ON_SIGNAL;
+		*out_has_exit |=
+			!row->state.is_disabled && row->trigger.cause == CT_TRIGGER_ON_EXIT;
 	}
-	__atomic_store_n(&ct_process.trigger_dump_on, on, __ATOMIC_RELAXED);
 	ct_trigger_unlock();
-	if (on != before)
-		ct_crash_follow(&ct_process);
-	if (has_exit && !notes_exit)
-		notes_exit = on_exit(exit_act, NULL) == 0;
-	ct_guard_unlock(&end_lock);
 }
 
 void ct_trigger_update(void)
@@ -675,7 +605,7 @@ void ct_trigger_update(void)
 		watch.rows = rows;
 		thread_start();
 		ct_trigger_unlock();
-		end_follow();
+		ct_watch_end_follow();
 	}
 	free(old);
 	free(list);
@@ -700,7 +630,6 @@ void ct_trigger_begin_anew(struct ct_span name)
 void ct_trigger_forked(void)
 {
 	(void)pthread_mutex_init(&watch.lock, NULL);
-	(void)pthread_mutex_init(&end_lock, NULL);
 	watch.is_running = false;
 	watch.missed = 0;
 	watch.places = NULL; /* the thread may have been changing them: they stay in its memory */
@@ -713,7 +642,7 @@ void ct_trigger_forked(void)
 		row->is_due = false;
 		row_begin_anew(row);
 	}
-	ct_process.trigger_dump_on = 0; /* the child follows the triggers when it attaches */
+	ct_watch_end_forked();
 	ct_trigger_forget_levels();
 }
 

@@ -4,6 +4,7 @@
  *
  *     watch.c       the rows, and the thread that follows the rings
  *     watch_span.c  pairs the two ends of spans
+ *     watch_end.c   triggers on the end of the process
  *     watch_act.c   dump, stop, level, start, wto
  *     watch_run.c   starts a program
  *
@@ -60,6 +61,9 @@ struct ct_watch_mark {
 	uint32_t event_id, level, tid;
 };
 struct ct_watch_spans;
+/* The key of the span that the event begins or ends.  Returns false when it lacks the item. */
+bool ct_watch_span_key(const struct ct_trigger *trigger, const struct ct_trigger_event *event,
+		       uint64_t *out_key);
 /* Returns NULL without memory. */
 struct ct_watch_spans *ct_watch_spans_create(void);
 /* Forgets all; accepts NULL. */
@@ -69,7 +73,7 @@ void ct_watch_spans_clear(struct ct_watch_spans *spans);
 bool ct_watch_spans_pair(struct ct_watch_spans *spans, const struct ct_watch_mark *mark,
 			 struct ct_watch_mark *out_other);
 
-/* ---- watch_act.c: on the thread, under no lock */
+/* ---- watch_act.c: on the thread, or on the one that ends the process; under no lock */
 struct ct_trigger_fired {
 	char name[CT_TRIGGER_NAME + 1];
 	uint32_t action_count;
@@ -82,6 +86,19 @@ struct ct_trigger_fired {
 };
 /* Does it all, in order.  Returns false when something failed; report: what was done, one line. */
 bool ct_trigger_act(const struct ct_trigger_fired *fired, char report[256]);
+
+/* ---- watch.c, for watch_end.c: takes the lock */
+/* The next enabled trigger that fits this exit status, from *at on, which then is behind it.
+ * Returns false when there is none. */
+bool ct_trigger_take_exit(int status, uint32_t *at, struct ct_trigger_fired *out);
+/* Do enabled triggers wait for a fatal signal, and for an exit status? */
+void ct_trigger_find_ends(bool *out_has_signal, bool *out_has_exit);
+
+/* ---- watch_end.c */
+/* Installs the handlers that the triggers need.  Under no lock. */
+void ct_watch_end_follow(void);
+/* In a forked child. */
+void ct_watch_end_forked(void);
 /* Sets back the levels whose time is over; is_end: all. */
 void ct_trigger_set_back(bool is_end);
 bool ct_trigger_has_levels(void);    /* is there one to set back? */

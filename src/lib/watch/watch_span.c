@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_table.h"
+
 #define BUCKETS 1024u
 
 struct waiting {
@@ -38,6 +40,30 @@ void ct_watch_spans_clear(struct ct_watch_spans *spans)
 {
 	if (spans != NULL)
 		memset(spans, 0, sizeof *spans);
+}
+
+/* A component has one spelling in a process. */
+bool ct_watch_span_key(const struct ct_trigger *trigger, const struct ct_trigger_event *event,
+		       uint64_t *out_key)
+{
+	uint64_t hash = ct_hash_bytes(CT_HASH_START, event->component, event->component_size);
+	const struct ctrace_event_item *item;
+	uint64_t value = event->tid;
+
+	if (!trigger->span.is_by_item) {
+		*out_key = ct_hash_bytes(hash, &value, sizeof value);
+		return true;
+	}
+	if (trigger->span.item >= event->item_count)
+		return false;
+	item = &event->items[trigger->span.item];
+	if (ct_item_is_integer(item->type, item->size)) {
+		value = ct_item_value(item->type, item->data, item->size);
+		*out_key = ct_hash_bytes(hash, &value, sizeof value);
+	} else {
+		*out_key = ct_hash_bytes(hash, item->data, item->size);
+	}
+	return true;
 }
 
 static void waiting_remove(struct ct_watch_spans *spans, uint32_t index)

@@ -168,9 +168,21 @@ static void without_memory_all_is_as_it_was(void **state)
 	free(items);
 }
 
+/* The values that the authors of FNV-1a publish for these texts. */
+static void bytes_have_the_published_hashes(void **state)
+{
+	uint64_t hash = ct_hash_bytes(CT_HASH_START, "foo", 3);
+
+	(void)state;
+	assert_true(ct_hash_bytes(CT_HASH_START, "", 0) == 0xCBF29CE484222325u);
+	assert_true(ct_hash_bytes(CT_HASH_START, "a", 1) == 0xAF63DC4C8601EC8Cu);
+	assert_true(ct_hash_bytes(hash, "bar", 3) == 0x85944171F73967E8u);
+}
+
 int test_hash_table(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(bytes_have_the_published_hashes),
 		cmocka_unit_test(each_key_is_found_and_no_other),
 		cmocka_unit_test(only_keys_of_the_same_hash_are_compared),
 		cmocka_unit_test(numbers_are_what_they_were_given),

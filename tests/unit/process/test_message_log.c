@@ -98,6 +98,18 @@ static void write_hardcopy(void)
 	ct_buf_fini(&text);
 }
 
+static void a_line_of_a_hardcopy_log_cannot_be_forged(void **state)
+{
+	struct ct_buf line;
+
+	(void)state;
+	ct_buf_init(&line);
+	ct_message_log_add_hardcopy(&line, "NOW ", "anna", 4711, '>',
+				    (struct ct_span){ "a\nb!", 3 });
+	assert_string_equal(ct_buf_text(&line), "NOW anna 4711 > a\\nb");
+	ct_buf_fini(&line);
+}
+
 static void the_hardcopy_log_has_its_lines(void **state)
 {
 	(void)state;
@@ -148,6 +160,7 @@ int test_message_log(void)
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(links_are_not_followed, fixture_setup,
 						fixture_teardown),
+		cmocka_unit_test(a_line_of_a_hardcopy_log_cannot_be_forged),
 		cmocka_unit_test_setup_teardown(the_hardcopy_log_has_its_lines, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_forked_child_may_ask_for_the_time, fixture_setup,
