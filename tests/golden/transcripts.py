@@ -52,7 +52,7 @@ PATIENCE = 90  # seconds, only to stop what hangs
 TOGETHER = 4  # cases at a time
 EAST = datetime.timezone(datetime.timedelta(hours=5, minutes=30))  # a time that is shown in UTC by error does not pass
 PROMPT = re.compile(r'^((?:\[\d+ repl(?:y|ies) outstanding: [^]]*\] )?ctrace>) ?(.*)$')
-MESSAGE = re.compile(r'\b(?:ITT|IEE|CTR)\d{3}[AEIW]\b')
+MESSAGE = re.compile(r'\b(?:ITT|IEA|IEE|CTR)\d{3}[ADEIW]\b')
 # Messages that no transcript can have.
 NOT_SHOWN = {
     'CTR024I': 'a writer that takes two minutes to end',
@@ -495,7 +495,7 @@ def texts():
 
 
 def check_table(document, known):
-    row = re.compile(r'^\| `((?:ITT|IEE|CTR)\d{3}[AEIW])` \| ([^|\n]*?) ?(?=\| [^|\n]+ \|$)', re.MULTILINE)
+    row = re.compile(r'^\| `((?:ITT|IEA|IEE|CTR)\d{3}[ADEIW])` \| ([^|\n]*?) ?(?=\| [^|\n]+ \|$)', re.MULTILINE)
     rows = row.findall(document)
     names = [name for name, _ in rows]
     wanted = texts()
