@@ -34,7 +34,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 10u
+#define CT_SESSION_VERSION 11u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_CLASSES (63u << 20)
@@ -114,8 +114,10 @@ struct ct_dest {
 struct ct_session_writer {
 	char name[16]; /* "": unused; never changed */
 	uint32_t slots;
-	uint32_t pid;
-	uint64_t connects; /* times */
+	/* The connection that the process has accepted; they have ascending numbers.  The writer
+	 * consumes nothing for another: the process may have offered its destinations to another
+	 * writer since. */
+	uint32_t connection;
 };
 #define CT_SESSION_LOCK_ALIVE 0u /* bytes of the session file that are locked */
 #define CT_SESSION_LOCK_WRITER 16u

@@ -120,6 +120,7 @@ enum ctrace_status ct_link_create(int directory, const struct ct_link_request *r
 	}
 	link->number = request->number;
 	link->held_by = request->held_by;
+	link->connection = request->connection;
 	(void)pthread_mutex_init(&link->lock, NULL);
 	link->ring = rings;
 	ct_guard_link(link);
@@ -149,7 +150,8 @@ void ct_link_destroy(struct ct_link *link)
 	if (link == NULL)
 		return;
 	ct_guard_link(link);
-	ct_consumer_close(link->consumer);
+	if (link->is_accepted)
+		ct_consumer_close(link->consumer);
 	ct_consumer_destroy(link->consumer);
 	for (uint32_t i = 0; i < link->rings; i++)
 		if (link->ring[i].head != NULL)
@@ -166,6 +168,18 @@ void ct_link_destroy(struct ct_link *link)
  * A round
  */
 
+/* False while the process has not accepted this connection, and for good when it has given it up:
+ * then it may have given the destination to another writer. */
+static bool link_is_accepted(struct ct_link *link)
+{
+	const struct ct_session_writer *writer = &link->session.head->writer[link->number];
+
+	/* Pairs with the release store in link_connect(). */
+	if (!link->is_accepted && __atomic_load_n(&writer->connection, __ATOMIC_ACQUIRE) == link->connection)
+		link->is_accepted = true;
+	return link->is_accepted;
+}
+
 static uint64_t link_consume(struct ct_trcout_group *group, struct ct_link *link, bool *out_more)
 {
 	struct ct_consumer_result result;
@@ -175,6 +189,11 @@ static uint64_t link_consume(struct ct_trcout_group *group, struct ct_link *link
 		return 0;
 	session_see_new_texts(&link->session);
 	is_released = __atomic_load_n(&link->release, __ATOMIC_ACQUIRE) != CT_RELEASE_AS_WANTED;
+	if (!link_is_accepted(link)) {
+		if (is_released)
+			__atomic_store_n(&link->done, 1, __ATOMIC_RELEASE);
+		return 0;
+	}
 	ct_trcout_select(group, link);
 	ct_consumer_pass(link->consumer, false, &result);
 	(void)__atomic_fetch_add(&link->events, result.delivered, __ATOMIC_RELAXED);

@@ -24,6 +24,7 @@ struct ct_link {
 	struct ct_trace_info info; /* copied when the process connects */
 	uint32_t number;           /* this writer's number in the process's session */
 	uint32_t held_by;          /* its destination for us */
+	uint32_t connection;       /* the process has sent its number */
 	uint32_t release;          /* atomic: CT_RELEASE_* */
 	uint32_t done;             /* atomic: all its rings are handed back, once it is released */
 	/* atomic: the process has truncated its files, so nothing of it is trusted any more */
@@ -33,7 +34,8 @@ struct ct_link {
 	pthread_mutex_t lock; /* ring, rings */
 	struct ct_ring *ring; /* [CT_RING_LIMIT]; head NULL: not mapped */
 	struct ct_consumer *consumer;
-	bool is_dropped; /* the last batch had no room */
+	bool is_accepted; /* this connection is the one that the process has accepted */
+	bool is_dropped;  /* the last batch had no room */
 };
 
 /* ---- trcout.c: the TRCOUTs and their directories, <path>/<segment>/<JOBNAME>.<pid>/.  On the
@@ -102,6 +104,7 @@ void ct_trcout_select(struct ct_trcout_group *group, struct ct_link *link);
 struct ct_link_request {
 	uint32_t number;
 	uint32_t held_by;
+	uint32_t connection;
 	size_t batch_bytes; /* ct_trcout_batch_bytes() */
 };
 /* Connects a process: maps and locks its session and creates a consumer for its destination

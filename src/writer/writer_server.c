@@ -30,6 +30,7 @@
 #define BUSY_MS 5 /* between rounds while the end of a release is awaited */
 #define IDLE_MS 1000
 #define COME_NS 10000000000u /* for processes that have said that they connect */
+#define COMING_UNKNOWN UINT32_MAX
 /* a peer that sends its request at once is served before later ones displace it */
 #define ACCEPTED_A_ROUND 8u
 #define ANSWER_MS 5000 /* of a writer that may be dying: then it closes the connection */
@@ -498,9 +499,11 @@ static void worker_stop(struct ct_writer_server *writer_server)
 
 /* ---- life ---- */
 
-/* Makes processes connect that named this writer before it started.  Returns how many do. */
-static uint32_t server_call_processes(struct ct_writer_server *writer_server)
+/* Makes processes connect that named this writer before it started, and counts how many do.  On a
+ * thread of its own: a process that connects just now answers when the server has served it. */
+static void *server_call_processes(void *user)
 {
+	struct ct_writer_server *writer_server = user;
 	const struct ct_peer_filter everybody = { 0 };
 	struct ct_message answer;
 	struct ct_peers peers;
@@ -524,7 +527,8 @@ static uint32_t server_call_processes(struct ct_writer_server *writer_server)
 		ct_peers_fini(&peers);
 	}
 	ct_buf_fini(&request);
-	return coming;
+	__atomic_store_n(&writer_server->coming, coming, __ATOMIC_RELEASE);
+	return NULL;
 }
 
 static void server_turn(struct ct_writer_server *writer_server)
@@ -538,14 +542,27 @@ static void server_turn(struct ct_writer_server *writer_server)
 
 /* Serves until the processes are connected that named this writer: then ITT110I means that nothing
  * more goes elsewhere.  One that has said so and does not come delays the writer for COME_NS. */
-static void server_await_links(struct ct_writer_server *writer_server, uint32_t coming)
+static void server_await_links(struct ct_writer_server *writer_server)
 {
 	uint64_t until = ct_clock_mono_ns() + COME_NS;
+	uint32_t coming = COMING_UNKNOWN;
+	pthread_t thread;
+	bool has_thread;
 
 	writer_server->is_starting = true;
-	while (writer_server->link_count < coming && !writer_server->stopping &&
-	       ct_clock_mono_ns() < until)
+	writer_server->coming = COMING_UNKNOWN;
+	has_thread = ct_os_thread_start(server_call_processes, writer_server, "ctrace-call",
+					&thread) == CTRACE_OK;
+	if (!has_thread)
+		(void)server_call_processes(writer_server);
+	while (coming == COMING_UNKNOWN ||
+	       (writer_server->link_count < coming && !writer_server->stopping &&
+		ct_clock_mono_ns() < until)) {
 		server_turn(writer_server);
+		coming = __atomic_load_n(&writer_server->coming, __ATOMIC_ACQUIRE);
+	}
+	if (has_thread)
+		(void)pthread_join(thread, NULL);
 	writer_server->is_starting = false;
 }
 
@@ -560,7 +577,7 @@ static int server_run(struct ct_writer_server *writer_server)
 		server_leave_name(writer_server);
 		return 1;
 	}
-	server_await_links(writer_server, server_call_processes(writer_server));
+	server_await_links(writer_server);
 	writer_server->options->ready(writer_server->options->user);
 	while (!writer_server->stopping || writer_server->link_count != 0)
 		server_turn(writer_server);

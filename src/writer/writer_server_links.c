@@ -36,6 +36,8 @@ enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_ser
 	caller->connection.passed = -1;
 	wanted = (struct ct_link_request){ .number = (uint32_t)number,
 					   .held_by = (uint32_t)base,
+					   .connection = (uint32_t)ct_message_number(
+						   request, CT_FIELD_CONNECTION, 0),
 					   .batch_bytes = ct_trcout_batch_bytes(
 						   writer_server->options->procedure) };
 	status = ct_link_create(directory, &wanted, &link);

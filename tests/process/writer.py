@@ -151,6 +151,17 @@ def stop(process):
     os.waitpid(process.pid, os.WUNTRACED)
 
 
+def sockets(pid):
+    """How many it has open."""
+    count = 0
+    for path in glob.glob(f'/proc/{pid}/fd/*'):
+        try:
+            count += os.readlink(path).startswith('socket:')
+        except FileNotFoundError:
+            pass
+    return count
+
+
 def finish(writer):
     """Ends it in order: its data sets are closed."""
     writer.send_signal(signal.SIGTERM)
@@ -789,6 +800,40 @@ def fmttab_names_the_catalogue(room):
         assert shown.count('ENTRY') == shown.count('thread=0') == count, shown
     listing = room.tool('ipcs', '--catalog', room.at('other.yaml'), 'CTRACE COMP(WRT) FULL', by_number).stdout
     assert listing.count('\n ENTRY  ') == 5 and 'ITT10013I' not in listing, listing
+
+
+def a_writer_that_answers_too_late_takes_nothing(room):
+    """The process has given up, and has given the place of the late one to another; a child has the socket, too."""
+    room.procedure('WR1', 'TRCOUT01 PATH=@1 PRIMARY=10M\n')
+    room.procedure('WR2', 'TRCOUT01 PATH=@2 PRIMARY=10M\n')
+    late, other = room.writer('WR1'), room.writer('WR2')
+    program = room.program()
+    before = sockets(program.process.pid)
+    stop(late)
+    with subprocess.Popen([TOOL, 'op', 'TRACE CT,ON,COMP=WRT', '--reply', 'WTR=WR1,END'], env=room.environment, stdout=subprocess.PIPE,
+                          text=True) as tool:
+        while sockets(program.process.pid) != before + 2 and tool.poll() is None:  # the operator's, and the writer's
+            pass
+        child = int(program.ask('child'))
+        assert tool.wait(PATIENCE) == 0, tool.stdout.read()
+    try:
+        assert program.ask('on WR2') == '00 '
+        program.ask('run 100')
+        late.send_signal(signal.SIGCONT)
+        assert 'WR1' in room.tool('op', 'D TRACE,WTR=WR1').stdout  # it has read the late request
+        for _ in range(20):
+            program.ask('run 500')
+        program.settle()
+        assert program.ask('on WR1') == '00 '
+        program.ask('run 100')
+        program.settle()
+    finally:
+        os.kill(child, signal.SIGKILL)
+    same(room.data('data2'), expect(1, 10100))
+    same(room.data('data1'), expect(1, 10200, 10100))
+    program.end()
+    finish(other)
+    finish(late)
 
 
 def two_writers_do_not_share_a_data_set(room):

@@ -9,8 +9,10 @@
  * the writer is back.
  *
  * The link is one socket.  The process sends CT_VERB_WRITER_CONNECT with COMPONENT (its directory),
- * NUMBER (of the writer in the session), VALUE (the first destination for it) and LEVEL (how many).
- * The writer answers with NUMBER (how many it uses).  Before it ends, the writer sends
+ * NUMBER (of the writer in the session), VALUE (the first destination for it), LEVEL (how many) and
+ * CONNECTION.  The writer answers with NUMBER (how many it uses), and consumes nothing before the
+ * process has put CONNECTION into its session: a process that gets no answer in time gives the
+ * connection up, and the writer may read the request later.  Before it ends, the writer sends
  * CT_VERB_WRITER_STOP.  The process withdraws its requests for rings and answers; then the writer
  * hands the rings back and closes.
  *
@@ -30,12 +32,15 @@
 
 #define ANSWER_MS 1000
 #define LOOK_AGAIN_MS 50u
+#define REFUSED_MS 1000u /* before another request to a writer that is there */
+#define SILENT_MS 10000u /* the same, when it did not answer: each request may take ANSWER_MS */
 
 struct link {
-	int fd; /* -1: not connected */
+	int fd; /* -1: not connected, nor connecting */
 	struct ct_file_id id;
 	uint32_t left; /* slots of a writer that has gone, until its lock is seen to be free */
-	bool is_due;   /* link_connect_again() will look */
+	uint32_t connections; /* that were tried */
+	bool is_due;          /* link_connect_again() will look */
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct link links[CT_WRITER_LIMIT] = { [0 ... CT_WRITER_LIMIT - 1] = { .fd = -1 } };
@@ -202,10 +207,11 @@ static bool socket_receive(int fd, struct ct_buf *bytes, struct ct_message *out)
 	return ct_message_parse(bytes->data, bytes->size, out, &size) == CTRACE_OK;
 }
 
-/* Introduces this process to the writer.  Returns how many destinations the writer uses; 0:
- * refused. */
-static uint32_t link_introduce(int fd, uint32_t number, uint32_t slots)
+/* Introduces this process to the writer.  Returns how many destinations the writer uses; 0: it
+ * refuses, or *out_is_silent. */
+static uint32_t link_introduce(uint32_t number, uint32_t slots, bool *out_is_silent)
 {
+	int fd = links[number].fd;
 	struct ct_message answer;
 	uint64_t count = 0;
 	struct ct_buf bytes;
@@ -217,9 +223,12 @@ static uint32_t link_introduce(int fd, uint32_t number, uint32_t slots)
 	ct_message_add_number(&bytes, CT_FIELD_NUMBER, number);
 	ct_message_add_number(&bytes, CT_FIELD_VALUE, slots & 0xFF);
 	ct_message_add_number(&bytes, CT_FIELD_LEVEL, slots >> 8);
+	ct_message_add_number(&bytes, CT_FIELD_CONNECTION, ++links[number].connections);
+	*out_is_silent = true;
 	if (ct_message_end(&bytes, start) == CTRACE_OK && socket_send_with_directory(fd, &bytes)) {
 		ct_buf_clear(&bytes);
-		if (socket_receive(fd, &bytes, &answer) &&
+		*out_is_silent = !socket_receive(fd, &bytes, &answer);
+		if (!*out_is_silent &&
 		    ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_FAILURE) == CTRACE_OK)
 			count = ct_message_number(&answer, CT_FIELD_NUMBER, 0);
 	}
@@ -277,15 +286,23 @@ static void dest_begin(uint32_t index)
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* Under the lock.  False: the writer does not run. */
+/* A child that was forked meanwhile may have the socket, too: the writer shall see its end. */
+static void link_give_up(struct link *link)
+{
+	if (ct_os_is_file(link->fd, &link->id))
+		(void)shutdown(link->fd, SHUT_RDWR);
+	ct_os_close_file(&link->fd, &link->id);
+}
+
+/* Under the lock.  False: the writer does not run, or does not take this process now. */
 static bool link_connect(uint32_t number)
 {
 	struct link *link = &links[number];
 	char directory[4096];
 	uint32_t slots = slots_find_free();
+	bool is_silent;
 	uint32_t count;
 	char *slash;
-	int fd;
 
 	if (link->fd >= 0 || link->left != 0 || slots == 0 || ct_process.session.path[0] == '\0')
 		return link->fd >= 0;
@@ -295,20 +312,22 @@ static bool link_connect(uint32_t number)
 	    (size_t)(slash - directory) + sizeof "/" CT_WRITER_DIRECTORY > sizeof directory)
 		return false;
 	memcpy(slash, "/" CT_WRITER_DIRECTORY, sizeof "/" CT_WRITER_DIRECTORY);
-	if (ct_client_connect(directory, writer_at(number)->name, &fd) != CTRACE_OK)
+	if (ct_client_connect(directory, writer_at(number)->name, &link->fd) != CTRACE_OK)
 		return false;
-	count = link_introduce(fd, number, slots);
+	link->id = ct_os_file_id(link->fd); /* a forked child closes it */
+	count = link_introduce(number, slots, &is_silent);
 	/* It must hold its lock; else this process could not notice its death. */
 	if (count == 0 || !ct_session_writer_lives(&ct_process.session, number) ||
-	    ct_server_watch(fd, link_ready, (void *)(uintptr_t)number) != CTRACE_OK) {
-		ct_os_close(&fd);
+	    ct_server_watch(link->fd, link_ready, (void *)(uintptr_t)number) != CTRACE_OK) {
+		link_give_up(link);
+		link_look_again(number, is_silent ? SILENT_MS : REFUSED_MS);
 		return false;
 	}
-	link->fd = fd;
-	link->id = ct_os_file_id(fd);
 	for (uint32_t i = 0; i < count; i++)
 		dest_begin((slots & 0xFF) + i);
-	writer_at(number)->connects++;
+	/* Pairs with the acquire load in link_is_accepted(): the destinations are the writer's, as
+	 * dest_begin() left them. */
+	__atomic_store_n(&writer_at(number)->connection, link->connections, __ATOMIC_RELEASE);
 	__atomic_store_n(&writer_at(number)->slots, (slots & 0xFF) | count << 8, __ATOMIC_RELEASE);
 	return true;
 }
@@ -480,7 +499,7 @@ void ct_writer_forked(void)
 	for (uint32_t i = 1; i < CT_WRITER_LIMIT; i++) {
 		ct_os_close_file(&links[i].fd, &links[i].id);
 		links[i] = (struct link){ .fd = -1 };
-		writer_at(i)->slots = 0;
+		writer_at(i)->slots = writer_at(i)->connection = 0;
 		if (writer_at(i)->name[0] != '\0')
 			link_look_again(i, 0);
 	}

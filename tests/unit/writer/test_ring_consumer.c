@@ -193,6 +193,54 @@ static void released_it_writes_what_was_committed_and_is_done(void **state)
 	ct_link_destroy(link);
 }
 
+static struct ct_link *take_in_connection(uint32_t connection)
+{
+	struct ct_link_request request = wanted;
+	struct ct_link *link;
+	int directory = open(session.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	request.connection = connection;
+	assert_int_equal(ct_link_create(directory, &request, &link), CTRACE_OK);
+	links[link_count++] = link;
+	return link;
+}
+
+static void nothing_is_taken_before_the_process_has_accepted(void **state)
+{
+	struct ct_link *link = take_in_connection(2);
+
+	(void)state;
+	session.head->writer[NUMBER].connection = 1;
+	produce(0, 5);
+	assert_int_equal(rounds(), 0);
+	session.head->writer[NUMBER].connection = 2;
+	assert_int_equal(rounds(), 5);
+	session.head->writer[NUMBER].connection = 3; /* the socket announces the end, not this */
+	produce(0, 6);
+	assert_int_equal(rounds(), 6);
+	ct_link_destroy(link);
+}
+
+/* The process has perhaps given the destination to another writer, which has its losses, too. */
+static void a_connection_that_was_given_up_leaves_everything(void **state)
+{
+	uint64_t sequence = session.head->dest[BASE].sequence;
+	struct ct_link *link = take_in_connection(2);
+
+	(void)state;
+	produce(0, 5);
+	session.head->dest[BASE].lost[CTRACE_LOSS_DISCARDED] = 4;
+	__atomic_store_n(&link->release, CT_RELEASE_FLUSH, __ATOMIC_RELEASE);
+	assert_int_equal(rounds(), 0);
+	assert_int_equal(link->done, 1);
+	link_count--;
+	ct_link_destroy(link);
+	assert_int_equal(rings[0].head->held_by, BASE);
+	assert_false(ct_ring_is_empty(&rings[0]));
+	assert_int_equal(session.head->dest[BASE].sequence, sequence);
+	assert_int_equal(group.trcout[0].events, 0);
+}
+
 static void a_ring_that_is_made_later_is_mapped(void **state)
 {
 	struct ct_link *link;
@@ -521,6 +569,8 @@ int test_ring_consumer(void)
 		TEST(a_ring_of_the_consumer_threads_is_left_alone),
 		TEST(the_lock_says_that_the_writer_lives),
 		TEST(released_it_writes_what_was_committed_and_is_done),
+		TEST(nothing_is_taken_before_the_process_has_accepted),
+		TEST(a_connection_that_was_given_up_leaves_everything),
 		TEST(a_ring_that_is_made_later_is_mapped),
 		TEST(what_is_no_ring_costs_itself),
 		TEST(a_session_that_is_none_is_refused),
