@@ -95,15 +95,24 @@ static enum ctrace_status waiting_put(struct ct_nats_fetcher *fetch,
 	return status;
 }
 
-/* Before a gap, the last packet may not be complete. */
+/* Is the rest of the last packet not there? */
+static bool packet_is_partial(const struct ct_nats_copied *file)
+{
+	const struct ct_nats_extent *has = &file->has;
+
+	return has->is_begun && !file->is_replaced && has->end < has->packet_end &&
+	       has->packet_begin >= has->floor && !ct_nats_name_is_packed(file->name);
+}
+
+/* Removes the part of a packet before a gap, or behind the last one: readers would report damage.
+ */
 static enum ctrace_status packet_cut(struct ct_nats_fetcher *fetch,
 				     const struct ct_nats_copied_trace *trace,
 				     struct ct_nats_copied *file)
 {
 	struct ct_nats_extent *has = &file->has;
 
-	if (!has->is_begun || has->end >= has->packet_end || has->packet_begin < has->floor ||
-	    ct_nats_name_is_packed(file->name))
+	if (!packet_is_partial(file))
 		return CTRACE_OK;
 	if (!ct_nats_file_open(fetch, trace, file, 0))
 		return CTRACE_OS_ERROR;
@@ -189,7 +198,8 @@ enum ctrace_status ct_nats_late_look(struct ct_nats_fetcher *fetch)
 	return status;
 }
 
-/* Closes the gaps of a file.  An archive that goes on reopens them: the late message may come. */
+/* Closes the gaps of a file.  An archive that goes on reopens them: the late message may come.
+ * Without a gap, a part of a packet at the end is what the file has. */
 static enum ctrace_status gaps_end(struct ct_nats_fetcher *fetch,
 				   struct ct_nats_copied_trace *trace, struct ct_nats_copied *file)
 {
@@ -199,7 +209,7 @@ static enum ctrace_status gaps_end(struct ct_nats_fetcher *fetch,
 	if (file->waiting == NULL)
 		return CTRACE_OK;
 	first = ct_nats_waiting_sequence(file);
-	if (file->has.end < file->has.packet_end && file->has.packet_sequence < first)
+	if (packet_is_partial(file) && file->has.packet_sequence < first)
 		first = file->has.packet_sequence;
 	status = packet_cut(fetch, trace, file);
 	if (fetch->copy->is_archive) {
@@ -208,7 +218,7 @@ static enum ctrace_status gaps_end(struct ct_nats_fetcher *fetch,
 	}
 	while (file->waiting != NULL && status == CTRACE_OK)
 		status = gap_close(fetch, trace, file);
-	return status;
+	return status == CTRACE_OK ? packet_cut(fetch, trace, file) : status;
 }
 
 enum ctrace_status ct_nats_late_end(struct ct_nats_fetcher *fetch)

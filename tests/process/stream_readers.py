@@ -505,7 +505,8 @@ def late_messages_are_put_where_they_belong(room):
         whole = room.shown(address + 'TRACES')
         for number, (name, late, is_again) in enumerate((
                 ('a middle one', streams_sent[3:4], True), ('several', streams_sent[3:7], True), ('the first', streams_sent[:1], True),
-                ('each second', streams_sent[::2], True), ('all, in reverse', streams_sent[::-1], True), ('one never', streams_sent[len(streams_sent) // 2:][:1], False))):
+                ('each second', streams_sent[::2], True), ('each other', streams_sent[1::2], True),
+                ('all, in reverse', streams_sent[::-1], True), ('one never', streams_sent[len(streams_sent) // 2:][:1], False))):
             subject = f'late{number}'
             make_stream(server, subject, subject)
             there = f'{address}{subject}?subject={subject}'
