@@ -42,6 +42,7 @@ class Storm:
         self.lock = threading.Lock()  # of programs, writers
         self.programs = []
         self.writers = {}
+        self.begins = {}  # where the log of each has the last start
         self.killed = set()
         self.children = set()
         self.sleepers = set()
@@ -94,9 +95,16 @@ class Storm:
     def start_writer(self, name):
         command = [os.path.join(os.environ['CTRACE_BUILD'], 'ctrace'), 'writer', name]
         with open(self.room.at(name + '.log'), 'a', encoding='utf-8') as log:
+            self.begins[name] = log.tell()
             writer = subprocess.Popen(command, env=self.room.environment, stderr=log)
         self.room.processes.append(writer)
         self.writers[name] = writer
+
+    def log_of(self, name):
+        """What its last start has said."""
+        with open(self.room.at(name + '.log'), encoding='utf-8') as log:
+            log.seek(self.begins[name])
+            return log.read()
 
     def disturb_writer(self, rng):
         name = rng.choice(list(WRITERS))
@@ -206,6 +214,7 @@ class Storm:
             assert program.ask('flush') == '0', 'it cannot be flushed'
             said[program.process.pid] = (emitted, program.settle())
         for name, writer in self.writers.items():
+            assert not wait_for_none(lambda: 'ITT110I' not in self.log_of(name)), f'{name} does not start: {self.log_of(name)}'
             writer.terminate()
             assert writer.wait(PATIENCE) == 0, name
         for program in self.programs:
