@@ -121,6 +121,7 @@ class Storm:
         elif how == 'term':
             writer.terminate()
         elif how == 'wtrstop':
+            wait_for_none(lambda: 'ITT110I' not in self.log_of(name) and writer.poll() is None)  # none of that name would be stopped
             self.tool('op', f'TRACE CT,WTRSTOP={name},{rng.choice(("FLUSH", "NOFLUSH"))}')
         if how != 'wtrstop' or rng.random() < 0.5:
             time.sleep(rng.random() * 0.1)
