@@ -300,7 +300,8 @@ static void server_serve(struct ct_writer_server *writer_server)
 		ct_writer_server_begin_end(writer_server, CT_RELEASE_FLUSH);
 }
 
-/* At the end: answers WTRSTOP now that the data sets are closed, and closes all sockets. */
+/* At the end: answers WTRSTOP now that the data sets are closed, and closes all sockets.  A request
+ * that has not been read gets no answer. */
 static void server_hang_up(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = 0; i < writer_server->caller_count; i++) {
@@ -308,7 +309,8 @@ static void server_hang_up(struct ct_writer_server *writer_server)
 
 		if (writer_server->callers[i]->waits_for_end)
 			server_answer_status(&connection->out, CT_VERB_WRITER_STOP, CTRACE_OK, 0);
-		(void)ct_connection_turn(connection, POLLOUT, &writer_server->serve);
+		if (ct_connection_waiting(connection) != 0)
+			(void)ct_connection_turn(connection, POLLOUT, &writer_server->serve);
 	}
 	while (writer_server->caller_count > 0)
 		caller_remove(writer_server, writer_server->caller_count - 1);

@@ -217,7 +217,8 @@ class Storm:
         for name, writer in self.writers.items():
             assert not wait_for_none(lambda: 'ITT110I' not in self.log_of(name)), f'{name} does not start: {self.log_of(name)}'
             writer.terminate()
-            assert writer.wait(PATIENCE) == 0, name
+            status = writer.wait(PATIENCE)
+            assert status == 0, f'{name} ended with status {status}: {self.log_of(name)}'
         for program in self.programs:
             assert program.ask('flush') == '0'
             assert program.settle() == said[program.process.pid][1]

@@ -12,6 +12,8 @@ import os
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -162,9 +164,10 @@ def sockets(pid):
     return count
 
 
-def finish(writer):
+def finish(writer, *signals):
     """Ends it in order: its data sets are closed."""
-    writer.send_signal(signal.SIGTERM)
+    for sent in (signal.SIGTERM, *signals):
+        writer.send_signal(sent)
     assert writer.wait(PATIENCE) == 0
 
 
@@ -834,6 +837,21 @@ def a_writer_that_answers_too_late_takes_nothing(room):
     program.end()
     finish(other)
     finish(late)
+
+
+def a_request_at_its_end_harms_no_writer(room):
+    """It is there when the writer has ended its work, and before it has closed the socket."""
+    room.procedure('WR1', ONE)
+    for first in range(0, 64, 8):
+        writer, peers = room.writer(), []
+        stop(writer)
+        for verb in range(first, first + 8):
+            peers.append(socket.socket(socket.AF_UNIX))
+            peers[-1].connect(room.at('run', 'writer', 'WR1'))
+            peers[-1].send(struct.pack('=IHHII', 0x4C525443, 2, verb, 0, 0))
+        finish(writer, signal.SIGCONT)
+        for peer in peers:
+            peer.close()
 
 
 def two_writers_do_not_share_a_data_set(room):

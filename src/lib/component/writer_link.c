@@ -211,6 +211,7 @@ static bool socket_receive(int fd, struct ct_buf *bytes, struct ct_message *out)
  * refuses, or *out_is_silent. */
 static uint32_t link_introduce(uint32_t number, uint32_t slots, bool *out_is_silent)
 {
+	uint64_t start_ns = ct_clock_mono_ns();
 	int fd = links[number].fd;
 	struct ct_message answer;
 	uint64_t count = 0;
@@ -224,14 +225,13 @@ static uint32_t link_introduce(uint32_t number, uint32_t slots, bool *out_is_sil
 	ct_message_add_number(&bytes, CT_FIELD_VALUE, slots & 0xFF);
 	ct_message_add_number(&bytes, CT_FIELD_LEVEL, slots >> 8);
 	ct_message_add_number(&bytes, CT_FIELD_CONNECTION, ++links[number].connections);
-	*out_is_silent = true;
 	if (ct_message_end(&bytes, start) == CTRACE_OK && socket_send_with_directory(fd, &bytes)) {
 		ct_buf_clear(&bytes);
-		*out_is_silent = !socket_receive(fd, &bytes, &answer);
-		if (!*out_is_silent &&
+		if (socket_receive(fd, &bytes, &answer) &&
 		    ct_message_number(&answer, CT_FIELD_STATUS, CTRACE_FAILURE) == CTRACE_OK)
 			count = ct_message_number(&answer, CT_FIELD_NUMBER, 0);
 	}
+	*out_is_silent = (ct_clock_mono_ns() - start_ns) / 1000000u >= ANSWER_MS;
 	ct_buf_fini(&bytes);
 	return count <= slots >> 8 ? (uint32_t)count : 0;
 }
