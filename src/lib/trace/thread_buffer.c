@@ -227,13 +227,23 @@ void ct_thread_buffer_grow(struct ct_process *process, struct ct_thread_buffer *
 	}
 }
 
+/* Is the event for the flight recorder only?  A level that a command has raised since the event was
+ * compared with it makes it none: without a flight recorder nobody delivers that ring. */
+static bool event_is_for_flight(const struct ct_process *process, uint32_t component,
+				uint32_t channel, uint32_t level)
+{
+	return channel != 0 &&
+	       ct_channel_at(process->registry, channel).flight_level != CTRACE_LEVEL_NONE &&
+	       level < ct_channel_output_level(process->registry, component);
+}
+
 enum ctrace_status ct_thread_buffer_lead_imported(struct ct_process *process,
 						  struct ct_thread *thread, uint32_t component,
 						  uint32_t channel, size_t size)
 {
 	struct ct_thread_buffer *thread_buffer = &thread->imported;
 
-	if (channel != 0 && CTRACE_INFO < ct_channel_output_level(process->registry, component))
+	if (event_is_for_flight(process, component, channel, CTRACE_INFO))
 		channel = CHANNEL_FLIGHT;
 	if (thread_buffer->ring != NULL && thread_buffer->ring->head->channel == channel)
 		return CTRACE_OK;
@@ -279,7 +289,7 @@ struct ct_thread_buffer *ct_thread_buffer_choose(struct ct_process *process,
 	}
 	if (channel == 0)
 		return &thread->common;
-	return level < ct_channel_output_level(process->registry, component)
+	return event_is_for_flight(process, component, channel, level)
 		       ? &thread->flight
 		       : &thread->channels[channel % CT_CHANNEL_LIMIT];
 }

@@ -384,6 +384,34 @@ static void a_flight_recorder_is_left_alone(void **state)
 	assert_lines(0, 1);
 }
 
+/* A trace call that has compared its level goes on when the trace has been switched off since: the
+ * event is delivered, and not left in a flight recorder that nobody has. */
+static void trace_while_it_is_switched_off(void)
+{
+	struct ct_event_head head = { .event_id = 1, .level = CTRACE_INFO };
+	struct ct_reservation reservation;
+	uint32_t number;
+
+	trace_own(0);
+	head.component = own.component;
+	number = ct_trace_class(&head, NULL, 0);
+	CHILD_CHECK(ctrace_level_set("own", CTRACE_LEVEL_NONE) == CTRACE_OK);
+	CHILD_CHECK(ct_trace_reserve(head.component, CTRACE_INFO, ct_event_size(number, NULL, 0),
+				     &reservation) == CTRACE_OK);
+	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, NULL, 0);
+	CHILD_CHECK(ct_trace_commit(&reservation, head.component, CTRACE_INFO) == CTRACE_OK);
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().delivered == 2 && stats().pending == 0);
+}
+
+static void an_event_that_is_under_way_when_the_trace_goes_off_is_delivered(void **state)
+{
+	(void)state;
+	configure("ctrace.buffer.own = 64k\n");
+	assert_int_equal(run_traced(trace_while_it_is_switched_off), 0);
+	assert_lines(0, 2);
+}
+
 /* The child's first event must not go into its parent's ring. */
 static void trace_in_a_child(void)
 {
@@ -446,6 +474,9 @@ int test_thread_buffer(void)
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_flight_recorder_is_left_alone, fixture_setup,
 						fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_event_that_is_under_way_when_the_trace_goes_off_is_delivered,
+			fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_forked_child_has_its_own, fixture_setup,
 						fixture_teardown),
 	};
