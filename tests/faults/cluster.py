@@ -45,7 +45,9 @@ class Trial:
         self.forwarder = self.program = None
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, error, *_):
+        if kind is TimeoutError:
+            error.args = (f'{error}; the forwarder says: {self.said()[-300:]!r}',)
         for process in (self.forwarder, self.program):
             if process is not None and process.poll() is None:
                 process.kill()
@@ -139,7 +141,7 @@ def until(condition):
     end = time.monotonic() + HANG_SECONDS
     while not condition():
         if time.monotonic() > end:
-            raise TimeoutError('this does not become so')
+            raise TimeoutError(f'this does not become so: {condition.__name__}')
         time.sleep(0.02)
 
 
@@ -222,7 +224,7 @@ class Cut(Trial):
             command(*self.prefix, 'ip', 'address', 'add', '10.9.1.2/24', 'dev', 'eth0') and \
             command(*self.prefix, 'ip', 'link', 'set', 'eth0', 'up')
         if not made:
-            self.__exit__()
+            self.__exit__(None, None)
             raise OSError('no pair of interfaces can be made')
         self.near = self.address
         return self
