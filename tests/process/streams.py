@@ -10,6 +10,7 @@ import filecmp
 import glob
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -53,11 +54,15 @@ class Server:
 
 
 def free_ports(count):
-    sockets = [socket.create_server(('127.0.0.1', 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
+    """None that the kernel gives to a connection: a server binds its port later, and again when it was killed."""
+    with contextlib.ExitStack() as stack:
+        ports = set()
+        while len(ports) < count:
+            port = random.SystemRandom().randrange(12000, 32000)
+            with contextlib.suppress(OSError):
+                stack.enter_context(socket.create_server(('127.0.0.1', port)))
+                ports.add(port)
+        return list(ports)
 
 
 class Streams(Room):
@@ -75,17 +80,28 @@ class Streams(Room):
         return server, f'nats://127.0.0.1:{port}/TRACES'
 
     def cluster(self):
-        ports, routes = free_ports(3), free_ports(3)
+        ports = free_ports(6)
+        ports, routes = ports[:3], ports[3:]
         others = ','.join(f'nats://127.0.0.1:{port}' for port in routes)
         servers = [Server(self, f'server{at}', ports[at], ('-cluster_name', 'test', '-cluster', f'nats://127.0.0.1:{routes[at]}', '-routes', others))
                    for at in range(3)]
         for server in servers:
             server.until('Server is ready')
-        # A stream with replicas can only be made when the servers have chosen a leader.
-        while True:
-            if any('JetStream cluster new metadata leader' in self.log(server) for server in servers):
-                break
+        self.until_replicas_are_made(servers)
         return servers, 'nats://' + ','.join(f'127.0.0.1:{port}' for port in ports) + '/TRACES?replicas=3'
+
+    def until_replicas_are_made(self, servers):
+        """The servers have chosen a leader, and it knows all of them."""
+        end, made = time.monotonic() + 3 * PATIENCE, ''
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError):
+                made = request(servers[0].port, '$JS.API.STREAM.CREATE.FORMED', json.dumps(
+                    {'name': 'FORMED', 'subjects': ['formed'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 3}), patience=1)
+                if '"error"' not in made:
+                    request(servers[0].port, '$JS.API.STREAM.DELETE.FORMED')
+                    return
+            time.sleep(0.1)
+        raise AssertionError('\n'.join([f'no stream with three replicas: {made}', *(self.log(server)[-2000:] for server in servers)]))
 
     def log(self, server):
         with open(self.at(f'{server.name}.log'), encoding='utf-8', errors='replace') as file:
