@@ -71,9 +71,9 @@ enum ct_field {
 	CT_FIELD_RING_BYTES = 44,
 	CT_FIELD_STORAGE = 45, /* answer, number: its events stay in storage */
 	/* an external writer's answers: writer/writer.h */
-	CT_FIELD_WRITER = 60, /* struct ct_writer_state */
-	CT_FIELD_TRCOUT = 61, /* struct ct_trcout_state */
-	CT_FIELD_LINK = 62,   /* struct ct_link_state */
+	CT_FIELD_WRITER = 60,    /* struct ct_writer_state */
+	CT_FIELD_TRCOUT = 61,    /* struct ct_trcout_state */
+	CT_FIELD_LINK = 62,      /* struct ct_link_state */
 	CT_FIELD_CONNECTION = 63 /* number, of CT_VERB_WRITER_CONNECT */
 };
 

@@ -114,9 +114,9 @@ struct ct_dest {
 struct ct_session_writer {
 	char name[16]; /* "": unused; never changed */
 	uint32_t slots;
-	/* The connection that the process has accepted; they have ascending numbers.  The writer
-	 * consumes nothing for another: the process may have offered its destinations to another
-	 * writer since. */
+	/* The number of the connection that the process has accepted.  A writer consumes nothing
+	 * over any other connection: the process may have offered the same destinations to another
+	 * writer. */
 	uint32_t connection;
 };
 #define CT_SESSION_LOCK_ALIVE 0u /* bytes of the session file that are locked */

@@ -168,15 +168,14 @@ void ct_link_destroy(struct ct_link *link)
  * A round
  */
 
-/* False while the process has not accepted this connection, and for good when it has given it up:
- * then it may have given the destination to another writer. */
+/* Has the process accepted this connection?  It never does after it has given the connection up,
+ * and may then give the destination to another writer. */
 static bool link_is_accepted(struct ct_link *link)
 {
-	const struct ct_session_writer *writer = &link->session.head->writer[link->number];
+	const uint32_t *accepted = &link->session.head->writer[link->number].connection;
 
 	/* Pairs with the release store in link_connect(). */
-	if (!link->is_accepted && __atomic_load_n(&writer->connection, __ATOMIC_ACQUIRE) == link->connection)
-		link->is_accepted = true;
+	link->is_accepted |= __atomic_load_n(accepted, __ATOMIC_ACQUIRE) == link->connection;
 	return link->is_accepted;
 }
 

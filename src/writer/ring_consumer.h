@@ -24,7 +24,7 @@ struct ct_link {
 	struct ct_trace_info info; /* copied when the process connects */
 	uint32_t number;           /* this writer's number in the process's session */
 	uint32_t held_by;          /* its destination for us */
-	uint32_t connection;       /* the process has sent its number */
+	uint32_t connection;       /* the number that the process gave this connection */
 	uint32_t release;          /* atomic: CT_RELEASE_* */
 	uint32_t done;             /* atomic: all its rings are handed back, once it is released */
 	/* atomic: the process has truncated its files, so nothing of it is trusted any more */
@@ -34,7 +34,7 @@ struct ct_link {
 	pthread_mutex_t lock; /* ring, rings */
 	struct ct_ring *ring; /* [CT_RING_LIMIT]; head NULL: not mapped */
 	struct ct_consumer *consumer;
-	bool is_accepted; /* this connection is the one that the process has accepted */
+	bool is_accepted; /* the process has accepted the connection */
 	bool is_dropped;  /* the last batch had no room */
 };
 

@@ -300,8 +300,8 @@ static void server_serve(struct ct_writer_server *writer_server)
 		ct_writer_server_begin_end(writer_server, CT_RELEASE_FLUSH);
 }
 
-/* At the end: answers WTRSTOP now that the data sets are closed, and closes all sockets.  A request
- * that has not been read gets no answer. */
+/* At the end: answers WTRSTOP now that the data sets are closed, and closes all sockets.  Requests
+ * that have not been read get no answer. */
 static void server_hang_up(struct ct_writer_server *writer_server)
 {
 	for (uint32_t i = 0; i < writer_server->caller_count; i++) {
@@ -501,8 +501,8 @@ static void worker_stop(struct ct_writer_server *writer_server)
 
 /* ---- life ---- */
 
-/* Makes processes connect that named this writer before it started, and counts how many do.  On a
- * thread of its own: a process that connects just now answers when the server has served it. */
+/* Makes processes connect that named this writer before it started, and counts them.  Runs on a
+ * thread of its own: a process that is connecting answers only after the server has served it. */
 static void *server_call_processes(void *user)
 {
 	struct ct_writer_server *writer_server = user;

@@ -35,7 +35,7 @@ struct ct_writer_server {
 	struct ct_link *links[CT_LINK_LIMIT];
 	uint32_t link_count;
 	bool is_starting; /* waits for processes to connect */
-	uint32_t coming;  /* atomic: how many connect, or COMING_UNKNOWN */
+	uint32_t coming;  /* atomic: how many will connect, or COMING_UNKNOWN */
 	bool is_deaf;     /* accept() failed for want of descriptors */
 	struct ct_trcout_group group;
 	int locks[CT_TRCOUT_LIMIT]; /* descriptors of the locked directories */

@@ -21,6 +21,7 @@ enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_ser
 	uint64_t number = ct_message_number(request, CT_FIELD_NUMBER, 0);
 	uint64_t base = ct_message_number(request, CT_FIELD_VALUE, 0);
 	uint64_t count = ct_message_number(request, CT_FIELD_LEVEL, 0);
+	uint64_t connection = ct_message_number(request, CT_FIELD_CONNECTION, 0);
 	struct ct_caller *caller = writer_server->current;
 	struct ct_link_request wanted;
 	struct ct_link *link;
@@ -36,8 +37,7 @@ enum ctrace_status ct_writer_server_add_link(struct ct_writer_server *writer_ser
 	caller->connection.passed = -1;
 	wanted = (struct ct_link_request){ .number = (uint32_t)number,
 					   .held_by = (uint32_t)base,
-					   .connection = (uint32_t)ct_message_number(
-						   request, CT_FIELD_CONNECTION, 0),
+					   .connection = (uint32_t)connection,
 					   .batch_bytes = ct_trcout_batch_bytes(
 						   writer_server->options->procedure) };
 	status = ct_link_create(directory, &wanted, &link);

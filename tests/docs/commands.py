@@ -266,7 +266,7 @@ class Room:
                                  text=True, timeout=PATIENCE, check=False).stdout
         for pid in listed + re.findall(r'^ +PID +(\d+)$', writers, re.MULTILINE):
             os.kill(int(pid), signal.SIGKILL)
-        self.shell.kill()
+        os.killpg(self.shell.pid, signal.SIGKILL)  # with its jobs
         self.shell.wait()
         self.shell.stdin.close()
         os.close(self.fd)

@@ -268,8 +268,9 @@ def the_stream_is_full():
     with Trial() as trial:
         config = {'name': 'TRACES', 'subjects': ['ctrace.>'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 3, 'discard': 'new',
                   'max_bytes': EVENTS * 20}  # an event takes some 42
-        # The servers refuse it until each knows the others.
-        until(lambda: '"error"' not in streams.request(trial.servers[0].port, '$JS.API.STREAM.CREATE.TRACES', json.dumps(config)))
+        made = streams.request(trial.servers[0].port, '$JS.API.STREAM.CREATE.TRACES', json.dumps(config))
+        if '"error"' in made:
+            raise OSError(made)
 
         def enlarge():
             trial.until_said('maximum bytes exceeded')

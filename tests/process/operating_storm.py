@@ -106,6 +106,9 @@ class Storm:
             log.seek(self.begins[name])
             return log.read()
 
+    def is_starting(self, name):
+        return 'ITT110I' not in self.log_of(name) and self.writers[name].poll() is None
+
     def disturb_writer(self, rng):
         name = rng.choice(list(WRITERS))
         writer = self.writers[name]
@@ -121,7 +124,7 @@ class Storm:
         elif how == 'term':
             writer.terminate()
         elif how == 'wtrstop':
-            wait_for_none(lambda: 'ITT110I' not in self.log_of(name) and writer.poll() is None)  # none of that name would be stopped
+            wait_for_none(lambda: self.is_starting(name))  # else none of that name would be stopped
             self.tool('op', f'TRACE CT,WTRSTOP={name},{rng.choice(("FLUSH", "NOFLUSH"))}')
         if how != 'wtrstop' or rng.random() < 0.5:
             time.sleep(rng.random() * 0.1)
@@ -215,7 +218,7 @@ class Storm:
             assert program.ask('flush') == '0', 'it cannot be flushed'
             said[program.process.pid] = (emitted, program.settle())
         for name, writer in self.writers.items():
-            assert not wait_for_none(lambda: 'ITT110I' not in self.log_of(name)), f'{name} does not start: {self.log_of(name)}'
+            wait_for_none(lambda: self.is_starting(name))  # else it would die of the signal
             writer.terminate()
             status = writer.wait(PATIENCE)
             assert status == 0, f'{name} ended with status {status}: {self.log_of(name)}'
@@ -287,10 +290,8 @@ def is_running(pid):
 
 def wait_for_none(look):
     """What is there while it is there, for a while."""
-    for _ in range(500):
-        found = look()
-        if not found:
-            break
+    end = time.monotonic() + PATIENCE
+    while (found := look()) and time.monotonic() < end:
         time.sleep(0.02)
     return found
 

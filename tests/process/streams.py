@@ -92,16 +92,15 @@ class Streams(Room):
 
     def until_replicas_are_made(self, servers):
         """The servers have chosen a leader, and it knows all of them."""
-        end, made = time.monotonic() + 3 * PATIENCE, ''
-        while time.monotonic() < end:
-            with contextlib.suppress(OSError):
-                made = request(servers[0].port, '$JS.API.STREAM.CREATE.FORMED', json.dumps(
-                    {'name': 'FORMED', 'subjects': ['formed'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 3}), patience=1)
-                if '"error"' not in made:
-                    request(servers[0].port, '$JS.API.STREAM.DELETE.FORMED')
-                    return
-            time.sleep(0.1)
-        raise AssertionError('\n'.join([f'no stream with three replicas: {made}', *(self.log(server)[-2000:] for server in servers)]))
+        end = time.monotonic() + 3 * PATIENCE
+        while True:
+            try:
+                make_stream(servers[0], 'FORMED', 'formed', patience=1, num_replicas=3)
+                break
+            except (AssertionError, OSError) as error:  # it is refused, or not answered
+                if time.monotonic() > end:
+                    raise AssertionError('\n'.join([str(error), *(self.log(server)[-2000:] for server in servers)])) from error
+        request(servers[0].port, '$JS.API.STREAM.DELETE.FORMED')
 
     def log(self, server):
         with open(self.at(f'{server.name}.log'), encoding='utf-8', errors='replace') as file:
@@ -356,9 +355,9 @@ def restarted(server):
     raise AssertionError(f'{server.name} has not caught up')
 
 
-def make_stream(server, name, subject, **limits):
+def make_stream(server, name, subject, patience=PATIENCE, **limits):
     config = {'name': name, 'subjects': [f'{subject}.>'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 1, **limits}
-    made = request(server.port, f'$JS.API.STREAM.CREATE.{name}', json.dumps(config))
+    made = request(server.port, f'$JS.API.STREAM.CREATE.{name}', json.dumps(config), patience=patience)
     assert '"error"' not in made, made
 
 

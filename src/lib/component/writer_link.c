@@ -32,14 +32,16 @@
 
 #define ANSWER_MS 1000
 #define LOOK_AGAIN_MS 50u
-#define REFUSED_MS 1000u /* before another request to a writer that is there */
-#define SILENT_MS 10000u /* the same, when it did not answer: each request may take ANSWER_MS */
+/* A writer that has refused a request is asked again after REFUSED_MS; one that has not answered,
+ * after SILENT_MS, because each request to it takes ANSWER_MS. */
+#define REFUSED_MS 1000u
+#define SILENT_MS 10000u
 
 struct link {
-	int fd; /* -1: not connected, nor connecting */
+	int fd; /* -1: neither connected nor connecting */
 	struct ct_file_id id;
 	uint32_t left; /* slots of a writer that has gone, until its lock is seen to be free */
-	uint32_t connections; /* that were tried */
+	uint32_t connections; /* how many were tried: the number of the last one */
 	bool is_due;          /* link_connect_again() will look */
 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -286,7 +288,8 @@ static void dest_begin(uint32_t index)
 	__atomic_store_n(&dest->sequence, dest->sequence + 1, __ATOMIC_RELEASE);
 }
 
-/* A child that was forked meanwhile may have the socket, too: the writer shall see its end. */
+/* A child that was forked meanwhile may have the socket, too.  shutdown() lets the writer see the
+ * end of the connection all the same. */
 static void link_give_up(struct link *link)
 {
 	if (ct_os_is_file(link->fd, &link->id))

@@ -227,13 +227,13 @@ void ct_thread_buffer_grow(struct ct_process *process, struct ct_thread_buffer *
 	}
 }
 
-/* Is the event for the flight recorder only?  A level that a command has raised since the event was
- * compared with it makes it none: without a flight recorder nobody delivers that ring. */
+/* Is the event for the flight recorder only?  A command may raise the level of the component after
+ * the trace call has compared its own.  So a lower level is not enough: in a channel without a
+ * flight recorder nobody would deliver the event.  Channel 0 has none. */
 static bool event_is_for_flight(const struct ct_process *process, uint32_t component,
 				uint32_t channel, uint32_t level)
 {
-	return channel != 0 &&
-	       ct_channel_at(process->registry, channel).flight_level != CTRACE_LEVEL_NONE &&
+	return ct_channel_at(process->registry, channel).flight_level != CTRACE_LEVEL_NONE &&
 	       level < ct_channel_output_level(process->registry, component);
 }
 

@@ -73,7 +73,8 @@ void ct_watch_spans_clear(struct ct_watch_spans *spans);
 bool ct_watch_spans_pair(struct ct_watch_spans *spans, const struct ct_watch_mark *mark,
 			 struct ct_watch_mark *out_other);
 
-/* ---- watch_act.c: on the thread, or on the one that ends the process; under no lock */
+/* ---- watch_act.c: called by the trigger thread, or by the thread that ends the process, without a
+ * lock */
 struct ct_trigger_fired {
 	char name[CT_TRIGGER_NAME + 1];
 	uint32_t action_count;
