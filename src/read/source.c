@@ -20,7 +20,6 @@
 /* A struct ct_source_process and the texts that it points to. */
 struct source_process {
 	struct ct_source_process base;
-	uint64_t started_ns;
 	char *texts[5];
 };
 
@@ -113,7 +112,7 @@ bool ct_source_reserve(struct ct_source *source, size_t count)
 static bool source_process_matches(const struct source_process *source_process,
 				   const struct ct_process_key *key, const char *host)
 {
-	return key->started_ns != 0 && source_process->started_ns == key->started_ns &&
+	return key->started_ns != 0 && source_process->base.started_ns == key->started_ns &&
 	       source_process->base.pid == key->pid && strcmp(source_process->base.host, host) == 0;
 }
 
@@ -137,7 +136,6 @@ static struct source_process *source_process_create(const struct ct_process_key 
 			return NULL;
 		}
 	}
-	source_process->started_ns = key->started_ns;
 	source_process->base = (struct ct_source_process){
 		.host = source_process->texts[0],
 		.program = source_process->texts[1],
@@ -146,6 +144,7 @@ static struct source_process *source_process_create(const struct ct_process_key 
 		.format = source_process->texts[4],
 		.pid = key->pid,
 		.asid = key->asid,
+		.started_ns = key->started_ns,
 		.is_third_party = key->is_third_party,
 		.is_big = key->is_big,
 	};

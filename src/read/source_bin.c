@@ -98,6 +98,7 @@ static enum ctrace_status event_fill(struct bin_source *bin, struct ct_sources *
 	if (known->number != bin->class_number || known->number == CT_CLASS_ANY)
 		event_set_class(bin, sources, decoded, known);
 	event->traced.time_ns = ct_packet_clock_time(&bin->packets.clock);
+	event->size = decoded->size;
 	event->traced.item_count = 0;
 	if (known->filter_result == CT_FILTER_RESULT_NEVER)
 		return CTRACE_OK;

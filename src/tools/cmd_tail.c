@@ -22,12 +22,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/hash_table.h"
 #include "operator/recovery/recovery.h"
 #include "cli/end_signal.h"
 #include "tools/traces/line_options.h"
 #include "cli/line_store.h"
 #include "tools/streams/stream_copy.h"
+#include "tools/streams/stream_events.h"
 #include "lib/control/control.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -44,31 +44,14 @@
 
 enum { OPTION_LIMIT = 256, OPTION_FOR, OPTION_FROM_START, OPTION_ENDS };
 
-struct tail_thread {
-	uint32_t process;
-	uint64_t thread;
-	uint64_t time_ns;
-};
-
-/* How many events a stream file has lost, of the first packet that was read, and at most. */
-struct tail_loss {
-	char *path;
-	uint64_t first, most;
-};
-
 struct tail {
 	struct reading reading;
 	struct line_options lines;
-	uint32_t pid;        /* 0: any */
-	uint32_t asid;       /* 0: any */
-	const char *jobname; /* glob; NULL: any */
+	struct ct_peer_filter filter;
 	const char *address; /* of a stream; NULL: processes */
-	/* of a stream: when each thread traced its latest event */
-	struct tail_thread *threads;
-	struct ct_hash_table thread_table;
-	struct tail_loss *losses;
-	struct ct_hash_table loss_table;
-	uint64_t end_ns; /* monotonic; UINT64_MAX: never */
+	struct stream_events stream;
+	uint64_t stream_lost; /* events */
+	uint64_t end_ns;      /* monotonic; UINT64_MAX: never */
 	bool from_start;
 	uint64_t last; /* events to begin with */
 	bool has_expression;
@@ -106,11 +89,7 @@ static bool event_is_wanted(const struct ct_live_who *who, void *user)
 {
 	const struct tail *tail = user;
 
-	if ((tail->pid != 0 && tail->pid != who->pid) ||
-	    (tail->asid != 0 && tail->asid != who->asid))
-		return false;
-	return tail->jobname == NULL || ct_glob_match(tail->jobname, strlen(tail->jobname),
-						      who->jobname, strlen(who->jobname));
+	return ct_peer_filter_wants(&tail->filter, who->pid, who->asid, who->jobname);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -293,7 +272,8 @@ static void tail_wait(struct tail *tail, uint64_t interval_ns)
 static void report_waiting(const struct tail *tail)
 {
 	struct ct_live_totals totals;
-	bool is_any = tail->pid == 0 && tail->asid == 0 && tail->jobname == NULL;
+	bool is_any =
+		tail->filter.pid == 0 && tail->filter.asid == 0 && tail->filter.jobname == NULL;
 
 	ct_live_count(tail->live, &totals);
 	if (totals.processes == 0)
@@ -340,136 +320,30 @@ static void tail_follow(struct tail *tail)
  * A stream
  */
 
-static bool thread_is(const void *items, uint32_t number, const void *key)
-{
-	const struct tail_thread *thread = (const struct tail_thread *)items + number;
-	const struct tail_thread *wanted = key;
-
-	return thread->process == wanted->process && thread->thread == wanted->thread;
-}
-
-/* Notes the time of the event.  Returns false when it is of a part that may have been shown, and
- * not later than its thread's latest event. */
-static bool thread_note(struct tail *tail, uint32_t process, const struct ctrace_event *traced,
-			bool is_repeated)
-{
-	struct tail_thread key = { .process = process, .thread = traced->tid };
-	uint32_t hash = ct_name_hash((const char *)&key.thread, sizeof key.thread) ^ process;
-	uint32_t at = ct_hash_table_find(&tail->thread_table, hash, thread_is, tail->threads, &key);
-	struct tail_thread *threads;
-
-	if (at == CT_HASH_TABLE_NONE) {
-		threads = ct_hash_table_reserve_items(&tail->thread_table, tail->threads,
-						      sizeof *threads);
-		if (threads == NULL)
-			return true;
-		tail->threads = threads;
-		at = tail->thread_table.count;
-		threads[at] = key;
-		ct_hash_table_add(&tail->thread_table, hash, at);
-	}
-	if (is_repeated && traced->time_ns <= tail->threads[at].time_ns)
-		return false;
-	if (traced->time_ns > tail->threads[at].time_ns)
-		tail->threads[at].time_ns = traced->time_ns;
-	return true;
-}
-
-static bool process_is_wanted(const struct tail *tail, const struct ct_source_process *process)
-{
-	return (tail->pid == 0 || tail->pid == process->pid) &&
-	       (tail->asid == 0 || tail->asid == process->asid) &&
-	       (tail->jobname == NULL || ct_glob_match(tail->jobname, strlen(tail->jobname),
-						       process->jobname, strlen(process->jobname)));
-}
-
-static bool loss_is(const void *items, uint32_t number, const void *path)
-{
-	return strcmp(((const struct tail_loss *)items)[number].path, path) == 0;
-}
-
-/* A stream file has the same path in each part.  What is sent again counts nothing new. */
-static void loss_note(const char *path, const struct ct_source_process *process, uint64_t count,
-		      void *user)
+static bool stream_event_take(const struct ct_read_event *event,
+			      const struct ct_source_process *process, void *user)
 {
 	struct tail *tail = user;
-	uint32_t hash = ct_name_hash(path, strlen(path));
-	uint32_t at = ct_hash_table_find(&tail->loss_table, hash, loss_is, tail->losses, path);
-	struct tail_loss *losses;
-	char *copy;
 
-	if (!process_is_wanted(tail, process))
-		return;
-	if (at != CT_HASH_TABLE_NONE) {
-		if (count > tail->losses[at].most)
-			tail->losses[at].most = count;
-		return;
-	}
-	copy = strdup(path);
-	losses = copy != NULL ? ct_hash_table_reserve_items(&tail->loss_table, tail->losses,
-							    sizeof *losses)
-			      : NULL;
-	if (losses == NULL) {
-		free(copy);
-		return;
-	}
-	tail->losses = losses;
-	at = tail->loss_table.count;
-	losses[at] = (struct tail_loss){ .path = copy, .first = count, .most = count };
-	ct_hash_table_add(&tail->loss_table, hash, at);
-}
-
-static void losses_end(struct tail *tail)
-{
-	uint64_t lost = 0;
-
-	for (uint32_t i = 0; i < tail->loss_table.count; i++) {
-		lost += tail->losses[i].most - tail->losses[i].first;
-		free(tail->losses[i].path);
-	}
-	report_lost(lost);
-	free(tail->losses);
-	ct_hash_table_fini(&tail->loss_table);
-}
-
-static void stream_event_take(struct tail *tail, const struct ct_read_event *read, bool is_repeated)
-{
-	const struct ct_source_process *process = read->source_process;
-
-	if (!process_is_wanted(tail, process))
-		return;
 	tail->source_process = *process;
-	/* The numbers of a part's reader mean nothing in the next part. */
-	tail->source_process.index =
-		ct_name_hash(process->host, strlen(process->host)) ^ (process->pid * 0x9E3779B1u);
-	if (thread_note(tail, tail->source_process.index, &read->traced, is_repeated))
-		event_end(tail, ct_reader_take(tail->reading.reader, &read->traced, read->names,
-					       &tail->source_process));
+	event_end(tail, ct_reader_take(tail->reading.reader, &event->traced, event->names,
+				       &tail->source_process));
+	return !tail_has_enough(tail);
 }
 
-static void part_report(const struct ct_read_note *note, void *user)
+static void stream_lost(const struct ct_source_process *process, uint64_t events, void *user)
 {
-	/* losses_end() reports losses; gaps are those of the whole trace, and each part would
-	 * repeat them. */
-	if (note->kind == CT_NOTE_DAMAGE || note->kind == CT_NOTE_UNREAD)
-		tail_report(note->path, note->offset, note->message, user);
+	struct tail *tail = user;
+
+	(void)process;
+	tail->stream_lost += events;
 }
 
 static void part_take(const char *directory, bool is_repeated, void *user)
 {
 	struct tail *tail = user;
-	const struct ct_reader_options options = { .report = part_report,
-						   .lost = loss_note,
-						   .user = tail };
-	const struct ct_read_event *read;
-	struct ct_reader *reader;
 
-	if (ct_reader_create(&options, &reader) != CTRACE_OK)
-		return;
-	if (ct_reader_add(reader, directory) == CTRACE_OK)
-		while (!tail_has_enough(tail) && (read = ct_reader_next(reader)) != NULL)
-			stream_event_take(tail, read, is_repeated);
-	ct_reader_destroy(reader);
+	stream_events_take(&tail->stream, directory, is_repeated);
 	output_write(tail);
 }
 
@@ -495,10 +369,14 @@ static int stream_tail(struct tail *tail)
 	parts.since_ns = since_ns == 0 && !tail->from_start ? UINT64_MAX : since_ns;
 	tail->end_ns = tail->for_ns != 0 ? ct_clock_mono_ns() + tail->for_ns : UINT64_MAX;
 	(void)sigprocmask(SIG_SETMASK, tail->signals, NULL);
+	tail->stream = (struct stream_events){ .filter = tail->filter,
+					       .take = stream_event_take,
+					       .lost = stream_lost,
+					       .report = tail_report,
+					       .user = tail };
 	result = stream_follow("ctrace tail", tail->address, &parts);
-	losses_end(tail);
-	free(tail->threads);
-	ct_hash_table_fini(&tail->thread_table);
+	report_lost(tail->stream_lost);
+	stream_events_fini(&tail->stream);
 	return result;
 }
 
@@ -547,12 +425,12 @@ static void process_take(struct tail *tail, struct argp_state *state, const char
 {
 	uint32_t pid = (uint32_t)parse_number(state, word, INT32_MAX, "a process id");
 
-	if (tail->pid != 0 && tail->pid != pid)
+	if (tail->filter.pid != 0 && tail->filter.pid != pid)
 		argp_error(state,
 			   "the processes %" PRIu32 " and %" PRIu32
 			   " are named; expected one, or none for all",
-			   tail->pid, pid);
-	tail->pid = pid;
+			   tail->filter.pid, pid);
+	tail->filter.pid = pid;
 }
 
 static error_t parse_tail(int key, char *argument, struct argp_state *state)
@@ -571,10 +449,10 @@ static error_t parse_tail(int key, char *argument, struct argp_state *state)
 			argp_error(state,
 				   "\"%s\" is not an ASID; expected 1 to 4 hexadecimal digits",
 				   argument);
-		tail->asid = asid;
+		tail->filter.asid = asid;
 		return 0;
 	case 'J':
-		tail->jobname = argument;
+		tail->filter.jobname = argument;
 		return 0;
 	case 'p':
 		process_take(tail, state, argument);

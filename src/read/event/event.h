@@ -24,6 +24,7 @@ struct ct_source_process {
 	const char *format; /* format of its lines: BINFILE's FORMAT */
 	uint32_t pid;
 	uint32_t asid;
+	uint64_t started_ns; /* 0: unknown */
 	bool is_third_party; /* written by another tracer */
 	/* The program is of a big-endian machine: native numbers in its records begin with their
 	 * most significant byte. */
@@ -43,6 +44,8 @@ struct ct_event_names {
 #define CT_NO_DURATION UINT64_MAX
 struct ct_read_event {
 	struct ctrace_event traced;
+	/* bytes of the event in its packet; 0: unknown */
+	size_t size;
 	const struct ct_source_process *source_process;
 	const struct ct_event_names *names;           /* or NULL */
 	const struct ctrace_definition *definition;   /* of its trace, or NULL */

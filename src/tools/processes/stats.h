@@ -35,7 +35,7 @@ struct stats_dest {
 	uint64_t failures;
 };
 struct stats_process {
-	char path[4096]; /* of its directory */
+	char *place; /* the path of its directory; of a stream: the name of its host */
 	uint32_t pid;
 	uint32_t uid;
 	uint32_t asid;
@@ -55,6 +55,7 @@ struct stats_process {
 	struct stats_dest *dests;
 };
 struct stats {
+	bool is_of_stream; /* not of processes of this machine */
 	uint64_t taken_ns; /* CLOCK_MONOTONIC */
 	uint64_t wall_ns;
 	struct stats_process *processes;
@@ -69,6 +70,8 @@ struct stats {
  * in any case. */
 void ct_stats_gather(struct stats *stats, const struct target *target);
 void ct_stats_fini(struct stats *stats);
+/* Sorts the processes by pid, as ct_stats_find() needs them. */
+void ct_stats_sort(struct stats *stats);
 /* Finds the same process, or component of it, in an earlier collection; NULL when it was not
  * there. */
 const struct stats_process *ct_stats_find(const struct stats *stats,

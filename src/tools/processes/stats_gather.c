@@ -94,8 +94,6 @@ static bool process_take(struct stats_process *process, struct list_process *lis
 	const struct ct_session_head *head = list->session.head;
 	struct ct_buf configuration;
 
-	text_take(process->path, sizeof(process->path), list->session.path,
-		  strlen(list->session.path));
 	process->pid = list->entry->pid;
 	process->uid = list->entry->uid;
 	process->asid = head->asid;
@@ -142,6 +140,9 @@ static enum ctrace_status process_add(struct stats *stats, struct list_process *
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	stats->processes = processes;
 	memset(&processes[stats->process_count], 0, sizeof(*processes));
+	processes[stats->process_count].place = strdup(list->session.path);
+	if (processes[stats->process_count].place == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
 	return process_take(&processes[stats->process_count++], list) ? CTRACE_OK
 								      : CTRACE_NOT_ENOUGH_MEMORY;
 }
@@ -171,13 +172,22 @@ static void run_directory_see(const char *path, void *user)
 	ct_directory_each(path, process_see, user);
 }
 
-static int process_compare_pid(const void *a, const void *b)
+static int process_compare(const void *a, const void *b)
 {
 	const struct stats_process *one = a, *other = b;
 
 	if (one->pid != other->pid)
 		return one->pid < other->pid ? -1 : 1;
-	return strcmp(one->path, other->path);
+	if (one->start_ns != other->start_ns)
+		return one->start_ns < other->start_ns ? -1 : 1;
+	return strcmp(one->place, other->place);
+}
+
+void ct_stats_sort(struct stats *stats)
+{
+	if (stats->process_count > 1)
+		qsort(stats->processes, stats->process_count, sizeof(*stats->processes),
+		      process_compare);
 }
 
 void ct_stats_gather(struct stats *stats, const struct target *target)
@@ -187,9 +197,7 @@ void ct_stats_gather(struct stats *stats, const struct target *target)
 	*stats = (struct stats){ .taken_ns = ct_clock_mono_ns(), .wall_ns = ct_clock_wall_ns() };
 	ct_display_init(&stats->writers, stats->wall_ns);
 	ct_directory_each_run_directory(run_directory_see, &search);
-	if (stats->process_count > 1)
-		qsort(stats->processes, stats->process_count, sizeof(*stats->processes),
-		      process_compare_pid);
+	ct_stats_sort(stats);
 	/* A writer is no process that is asked for. */
 	if (ct_target_is_all(target))
 		ct_writers_ask(target, &stats->writers, NULL);
@@ -204,6 +212,7 @@ void ct_stats_fini(struct stats *stats)
 {
 	for (size_t i = 0; i < stats->process_count; i++) {
 		json_decref(stats->processes[i].config_json);
+		free(stats->processes[i].place);
 		free(stats->processes[i].configuration);
 		free(stats->processes[i].components);
 		free(stats->processes[i].dests);
@@ -216,11 +225,10 @@ void ct_stats_fini(struct stats *stats)
 const struct stats_process *ct_stats_find(const struct stats *stats,
 					  const struct stats_process *process)
 {
-	for (size_t i = 0; stats != NULL && i < stats->process_count; i++)
-		if (stats->processes[i].start_ns == process->start_ns &&
-		    strcmp(stats->processes[i].path, process->path) == 0)
-			return &stats->processes[i];
-	return NULL;
+	return stats != NULL && stats->process_count > 0
+		       ? bsearch(process, stats->processes, stats->process_count, sizeof *process,
+				 process_compare)
+		       : NULL;
 }
 
 const struct stats_component *ct_stats_find_component(const struct stats_process *process,
