@@ -581,8 +581,8 @@ static const struct ct_nats_copied *file_whole(const struct ct_nats_copied_trace
 
 	(void)snprintf(packed, sizeof packed, "%s.zst", name);
 	for (file = trace->files; file != NULL; file = file->next)
-		if ((strcmp(file->name, name) == 0 && !file->is_replaced) ||
-		    (file->is_whole && strcmp(file->name, packed) == 0))
+		if (!file->is_replaced && (strcmp(file->name, name) == 0 ||
+					   (file->is_whole && strcmp(file->name, packed) == 0)))
 			break;
 	return file;
 }

@@ -232,6 +232,7 @@ static enum ctrace_status message_consume(struct ct_nats_fetcher *fetch, natsMsg
 		*out_pending = data->NumPending;
 		fetch->sequence = data->Sequence.Stream;
 		fetch->is_changed = true;
+		fetch->copy->reported[0] = '\0'; /* the next failure is another one */
 	}
 	jsMsgMetaData_Destroy(data);
 	status = message_take(fetch, &message);
@@ -356,6 +357,12 @@ static void stream_compare(struct ct_nats_fetcher *fetch)
 	}
 }
 
+/* libnats connects again by itself. */
+static bool connection_is_lost(const struct ct_nats_fetcher *fetch)
+{
+	return natsConnection_Status(fetch->link.connection) == NATS_CONN_STATUS_RECONNECTING;
+}
+
 /* A server has the consumer alone.  The servers may choose one that is dead, and one may die: then
  * another consumer goes on. */
 static enum ctrace_status consumers_take(struct ct_nats_fetcher *fetch)
@@ -383,6 +390,10 @@ static enum ctrace_status consumers_take(struct ct_nats_fetcher *fetch)
 			if (!copy->follows)
 				return CTRACE_OUTPUT_ERROR;
 			(void)ct_nats_retry(copy);
+		} else if (copy->follows && connection_is_lost(fetch)) {
+			(void)ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
+						 "the connection to the servers is lost");
+			ct_nats_report(copy);
 		}
 		if (permission_is_missing(fetch))
 			return silence_fail(fetch, got);
