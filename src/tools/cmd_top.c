@@ -2,9 +2,11 @@
  * cmd_top.c - ctrace top: a screen of live components by rate, on which levels can be switched.
  *
  * Reads the processes' numbers without disturbing them, as ctrace stats does, and asks a process
- * only to change a level, as ctrace level does.  While the screen is shown nothing else may write
- * to the terminal.  So stderr, to which code shared with other verbs reports, is redirected, and
- * its last line is shown on the screen.  However the verb ends, it restores the terminal.
+ * only to change a level, as ctrace level does.  With the address of a stream the numbers are those
+ * of what comes there, which another thread counts (top_stream.c).  While the screen is shown
+ * nothing else may write to the terminal.  So stderr, to which code shared with other verbs
+ * reports, is redirected, and its last line is shown on the screen.  However the verb ends, it
+ * restores the terminal.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -25,6 +27,7 @@
 #include "tools/cmd.h"
 #include "cli/end_signal.h"
 #include "tools/processes/top.h"
+#include "tools/top_stream.h"
 #include "tools/streams/stream_copy.h"
 #include "operator/recovery/recovery.h"
 
@@ -38,6 +41,8 @@ enum { OPTION_SORT = 256 };
 
 struct top {
 	struct target target;
+	const char *address; /* of a stream; NULL: processes */
+	struct top_stream *stream;
 	struct top_screen screen;
 	double interval; /* seconds */
 	bool is_batch;
@@ -49,6 +54,7 @@ struct top {
 	struct top_rows rows;
 	int stderr_fd; /* the real one; -1: stderr is not caught */
 	int caught_fd;
+	off_t caught_size;  /* read so far */
 	char reported[256]; /* the last message there: a repeated one is shown once */
 };
 
@@ -64,7 +70,10 @@ static void top_collect(struct top *top)
 		ct_stats_fini(top->before);
 	top->before = top->now;
 	top->now = free_one;
-	ct_stats_gather(top->now, &top->target);
+	if (top->stream != NULL)
+		top_stream_gather(top->stream, top->now);
+	else
+		ct_stats_gather(top->now, &top->target);
 }
 
 static void top_make_rows(struct top *top)
@@ -104,22 +113,30 @@ static void stderr_release(struct top *top)
 	ct_os_close(&top->caught_fd);
 }
 
-/* Returns the last new line of stderr; false when there is none. */
+/* Returns the last new line of stderr that is whole; false when there is none.  Another thread may
+ * be about to write the rest of a line: it stays. */
 static bool stderr_take_line(struct top *top, char *out, size_t room)
 {
 	char text[4096];
 	ssize_t size;
-	char *line;
+	char *end, *line;
 
+	flockfile(stderr);
 	(void)fflush(stderr);
-	size = top->caught_fd >= 0 ? pread(top->caught_fd, text, sizeof(text) - 1, 0) : 0;
-	if (size <= 0)
+	size = top->caught_fd >= 0 ? pread(top->caught_fd, text, sizeof(text) - 1, top->caught_size)
+				   : 0;
+	end = size > 0 ? memrchr(text, '\n', (size_t)size) : NULL;
+	if (end != NULL)
+		top->caught_size += end + 1 - text;
+	if (end != NULL && end + 1 == text + size) {
+		(void)ftruncate(top->caught_fd, 0);
+		(void)lseek(top->caught_fd, 0, SEEK_SET);
+		top->caught_size = 0;
+	}
+	funlockfile(stderr);
+	if (end == NULL)
 		return false;
-	(void)ftruncate(top->caught_fd, 0);
-	(void)lseek(top->caught_fd, 0, SEEK_SET);
-	text[size] = '\0';
-	while (size > 0 && text[size - 1] == '\n')
-		text[--size] = '\0';
+	*end = '\0';
 	line = strrchr(text, '\n');
 	line = line != NULL ? line + 1 : text;
 	(void)snprintf(out, room, "%.*s", (int)room - 1, line);
@@ -164,6 +181,19 @@ static void change_describe(struct top *top, const struct change *change, uint32
 		(void)snprintf(out, room, "%s: no answer", change->subject);
 }
 
+/* A stream carries no requests: names the command that sets the level. */
+static void level_explain(struct top *top, bool everywhere)
+{
+	const struct top_row *row = &top->rows.items[top->screen.selected];
+	char pid[32];
+
+	(void)snprintf(pid, sizeof(pid), everywhere ? "" : " --pid=%u", row->pid);
+	(void)snprintf(top->screen.message, sizeof(top->screen.message),
+		       "levels of other machines: ctrace --host=%.100s level%s %.255s %s",
+		       everywhere ? "'*'" : row->host, pid, row->component,
+		       ct_list_level(top->screen.wanted_level));
+}
+
 /* The same request as ctrace level makes. */
 static void level_switch(struct top *top, bool everywhere)
 {
@@ -173,6 +203,10 @@ static void level_switch(struct top *top, bool everywhere)
 
 	if (top->rows.count == 0 || screen->selected >= top->rows.count)
 		return;
+	if (top->stream != NULL) {
+		level_explain(top, everywhere);
+		return;
+	}
 	if (ct_is_pattern(top->rows.items[screen->selected].component)) {
 		(void)snprintf(top->screen.message, sizeof(top->screen.message),
 			       "a name with * or ? in it: use ctrace level");
@@ -228,21 +262,33 @@ static void wish_grant(struct top *top, enum top_wish wish)
 	}
 }
 
-/* Waits for a key, a signal, a new size of the terminal, or the time. */
+/* Waits for a key, a signal, a new size of the terminal, the end of the stream's thread, or the
+ * time. */
 static void top_wait(const struct top *top, uint64_t due_ns)
 {
-	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct pollfd news[] = {
+		{ .fd = top->is_batch ? STDOUT_FILENO : STDIN_FILENO,
+		  .events = top->is_batch ? 0 : POLLIN },
+		{ .fd = top->stream != NULL ? top_stream_fd(top->stream) : -1, .events = POLLIN },
+	};
 	uint64_t now_ns = ct_clock_mono_ns();
-	uint64_t left_ns = top->screen.is_paused ? NS_PER_SECOND
-			   : due_ns > now_ns     ? due_ns - now_ns
-						 : 0;
+	uint64_t left_ns = due_ns > now_ns ? due_ns - now_ns : 0;
 	struct timespec left = { .tv_sec = (time_t)(left_ns / NS_PER_SECOND),
 				 .tv_nsec = (long)(left_ns % NS_PER_SECOND) };
 
-	/* The terminal has gone: nobody can end us by a key any more. */
-	if (ppoll(&in, 1, &left, &top->signals) > 0 &&
-	    (in.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
+	/* Without the terminal, or the reader of the output, nobody can end us by a key any more.
+	 */
+	if (ppoll(news, CT_COUNT(news), &left, &top->signals) > 0 &&
+	    ((news[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0 || news[1].revents != 0))
 		ct_end_wanted = 1;
+}
+
+/* What comes on stderr is shown within a second, also while nothing else changes. */
+static void screen_wait(const struct top *top, uint64_t due_ns)
+{
+	uint64_t second_ns = ct_clock_mono_ns() + NS_PER_SECOND;
+
+	top_wait(top, top->screen.is_paused || due_ns > second_ns ? second_ns : due_ns);
 }
 
 static uint64_t interval_ns(const struct top *top)
@@ -255,6 +301,12 @@ static void top_show_reported(struct top *top)
 	char *message = top->screen.message;
 	char reported[sizeof(top->reported)];
 
+	/* Something has come since: "trying again" is over. */
+	if (top->stream != NULL && top->rows.events > 0) {
+		if (strcmp(message, top->reported) == 0)
+			message[0] = '\0';
+		top->reported[0] = '\0';
+	}
 	if (!stderr_take_line(top, reported, sizeof(reported)) ||
 	    strcmp(reported, top->reported) == 0)
 		return;
@@ -274,7 +326,7 @@ static void top_follow(struct top *top)
 		top_show_reported(top);
 		top_make_rows(top);
 		ct_top_screen_draw(&top->screen, &top->rows);
-		top_wait(top, top->now->taken_ns + interval_ns(top));
+		screen_wait(top, top->now->taken_ns + interval_ns(top));
 		while (!ct_end_wanted &&
 		       (wish = ct_top_screen_key(&top->screen, &top->rows)) != TOP_NOTHING)
 			wish_grant(top, wish);
@@ -302,17 +354,47 @@ static void hangup_catch(void)
 	(void)sigaction(SIGQUIT, &action, NULL);
 }
 
+static bool stream_open(struct top *top)
+{
+	top->stream = top_stream_open(top->address, &top->target.filter);
+	return top->stream != NULL;
+}
+
+/* Returns the verb's exit status.  An attempt to connect cannot be interrupted: then the process
+ * ends under it, and the temporary directory is removed as after a SIGKILL. */
+static int stream_close(struct top *top, int result)
+{
+	int status = CMD_DONE;
+
+	if (!top_stream_close(top->stream, &status)) {
+		(void)fflush(stdout);
+		_exit(ferror(stdout) ? CMD_UNWRITTEN : result);
+	}
+	top->stream = NULL;
+	return status != CMD_DONE ? status : result;
+}
+
 static int screen_run(struct top *top)
 {
+	int result = CMD_DONE;
+
 	ct_end_catch(&top->signals);
 	hangup_catch();
 	if (!ct_top_screen_open(&top->screen))
 		return CMD_USAGE;
 	stderr_catch(top);
-	top_follow(top);
+	if (top->address == NULL || stream_open(top))
+		top_follow(top);
+	else
+		result = CMD_UNWRITTEN;
 	ct_top_screen_close();
+	if (top->stream != NULL)
+		result = stream_close(top, CMD_DONE);
+	(void)stderr_take_line(top, top->reported, sizeof(top->reported));
 	stderr_release(top);
-	return CMD_DONE;
+	if (result != CMD_DONE && top->reported[0] != '\0')
+		fprintf(stderr, "%s\n", top->reported);
+	return result;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -341,21 +423,27 @@ static bool batch_print_frame(struct top *top, bool is_first)
 static int batch_run(struct top *top)
 {
 	bool ok = true, has_rows = false;
+	int result;
 
 	ct_end_catch(&top->signals);
 	(void)signal(SIGPIPE, SIG_IGN);
+	if (top->address != NULL && !stream_open(top))
+		return CMD_UNWRITTEN;
 	top_collect(top); /* rates want two */
 	for (uint64_t frame = 0; ok && (top->frames == 0 || frame < top->frames); frame++) {
-		ct_end_wait(top->now->taken_ns + interval_ns(top), &top->signals);
+		top_wait(top, top->now->taken_ns + interval_ns(top));
 		if (ct_end_wanted)
 			break;
 		top_collect(top);
 		ok = batch_print_frame(top, frame == 0);
 		has_rows |= top->rows.count != 0;
-		if (!ok && ct_end_reader_gone())
-			return CMD_DONE;
+		if (!ok && ct_end_reader_gone()) {
+			ok = has_rows = true;
+			break;
+		}
 	}
-	return ok && (has_rows || top->frames == 0) ? CMD_DONE : CMD_NOTHING;
+	result = ok && (has_rows || top->frames == 0) ? CMD_DONE : CMD_NOTHING;
+	return top->stream != NULL ? stream_close(top, result) : result;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -432,12 +520,12 @@ static error_t parse_top(int key, char *argument, struct argp_state *state)
 				argument);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (stream_is_address(argument))
-			argp_error(
-				state,
-				"a stream has no rings or levels, which this screen shows; for its "
-				"events: ctrace tail or ctrace stats, and for processes of other "
-				"machines: ctrace --host='*' stats");
+		if (stream_is_address(argument)) {
+			if (top->address != NULL)
+				argp_error(state, "two streams are named; expected one");
+			top->address = argument;
+			return 0;
+		}
 		argp_error(state, "unexpected argument \"%s\"", argument);
 		return 0;
 	case ARGP_KEY_END:
@@ -472,9 +560,10 @@ int cmd_top(int argc, char **argv)
 		.options = rows,
 		.children = children,
 		.parser = parse_top,
-		.doc = "Show the busiest components of running processes, and switch their levels by a key.\v"
+		.args_doc = "[nats://HOST/STREAM]",
+		.doc = "Show the busiest components of running processes, and switch their levels by a key; or those of what comes to a stream.\v"
 		       "Press ? for the keys.  The processes are not disturbed.  Exit status: 0 done; 1 in a batch of N, nothing was traced; 2 usage, no memory,"
-		       " or standard input or output is no terminal.",
+		       " the stream cannot be followed, or standard input or output is no terminal.",
 	};
 	struct top top = { .stderr_fd = -1, .caught_fd = -1 };
 	int exit_status;
@@ -482,7 +571,8 @@ int cmd_top(int argc, char **argv)
 	interval_set(&top, DEFAULT_SECONDS);
 	if (argp_parse(&argp, argc, argv, 0, NULL, &top) != 0)
 		return CMD_USAGE;
-	ct_recovery_on_the_way("ctrace top");
+	if (top.address == NULL)
+		ct_recovery_on_the_way("ctrace top");
 	exit_status = top.is_batch ? batch_run(&top) : screen_run(&top);
 	top_fini(&top);
 	return exit_status;

@@ -60,7 +60,7 @@ static const struct verb verbs[] = {
 	{ "doctor", "PROGRAM [ARG...] | PID", "find out why nothing is traced", cmd_doctor, true,
 	  false },
 	{ "stats", "[PATH...]", "count events of processes or traces", cmd_stats, false, true },
-	{ "top", "", "a screen of live components by rate", cmd_top, true, false },
+	{ "top", "[ADDRESS]", "a screen of live components by rate", cmd_top, true, false },
 	{ "tail", "[ADDRESS]", "print events as they are traced", cmd_tail, false, true },
 	{ "level", "COMPONENT [LEVEL]", "show or change levels", cmd_level, false, false },
 	{ "dest", "COMPONENT [LIST]", "show or change destinations", cmd_dest, false, false },

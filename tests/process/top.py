@@ -1,14 +1,10 @@
 #!/usr/bin/env python3
 """ctrace top on a terminal: rows, keys, levels, any size, and a terminal that is as before however it ends; and in a batch."""
 
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
 import termios
@@ -16,147 +12,16 @@ import time
 
 sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
 import tap  # noqa: E402
+from terminal import PATIENCE, Terminal  # noqa: E402
 
 BUILD = os.environ['CTRACE_BUILD']
 SUBJECT = os.path.join(BUILD, 'tests', 'tool_subject')
-PATIENCE = 60  # for what hangs; no test of speed
 checks = tap.Tap(is_live=True)
 check = checks.clean
 
 
-class Screen:
-    """What a terminal would show: the few sequences that TERM=vt100 uses."""
-
-    TOKEN = re.compile(r'\x1b\[([?0-9;]*)([A-Za-z])|\x1b[()][A-Za-z0-9]|\x1b[=>78DMEc]|[\x0e\x0f\x07]|\r|\n|\x08|\t|[^\x1b\r\n\x08\t\x0e\x0f\x07]', re.DOTALL)
-
-    def __init__(self, lines, columns):
-        self.lines, self.columns = lines, columns
-        self.rows = [[' '] * columns for _ in range(lines)]
-        self.y = self.x = 0
-        self.rest = ''
-
-    def put(self, c):
-        if self.x >= self.columns:
-            self.x, self.y = 0, min(self.y + 1, self.lines - 1)
-        self.rows[self.y][self.x] = c
-        self.x += 1
-
-    def feed(self, text):
-        text = self.rest + text
-        at = 0
-        while at < len(text):
-            token = self.TOKEN.match(text, at)
-            if not token:
-                break
-            at = token.end()
-            self.take(token)
-        self.rest = text[at:]
-
-    def take(self, token):
-        whole = token.group()
-        numbers = [int(n) if n.isdigit() else 0 for n in (token.group(1) or '').lstrip('?').split(';')]
-        if token.group(2):
-            first = max(numbers[0], 1)
-            final = token.group(2)
-            if final == 'H':
-                self.y = min(first, self.lines) - 1  # what was drawn for another size may be still on its way
-                self.x = min(max(numbers[1], 1), self.columns) - 1 if len(numbers) > 1 else 0
-            elif final == 'J':
-                if numbers[0] == 2:
-                    self.rows = [[' '] * self.columns for _ in range(self.lines)]
-                else:
-                    self.rows[self.y][self.x:] = [' '] * (self.columns - self.x)
-                    for y in range(self.y + 1, self.lines):
-                        self.rows[y] = [' '] * self.columns
-            elif final == 'K':
-                if numbers[0] == 1:
-                    self.rows[self.y][:self.x + 1] = [' '] * (self.x + 1)
-                else:
-                    self.rows[self.y][self.x:] = [' '] * (self.columns - self.x)
-            elif final == 'A':
-                self.y = max(self.y - first, 0)
-            elif final == 'B':
-                self.y = min(self.y + first, self.lines - 1)
-            elif final == 'C':
-                self.x = min(self.x + first, self.columns - 1)
-            elif final == 'D':
-                self.x = max(self.x - first, 0)
-        elif whole == '\r':
-            self.x = 0
-        elif whole == '\n':
-            self.y = min(self.y + 1, self.lines - 1)
-        elif whole == '\x08':
-            self.x = max(self.x - 1, 0)
-        elif whole == '\t':
-            self.x = min((self.x // 8 + 1) * 8, self.columns - 1)
-        elif whole[0] != '\x1b' and whole >= ' ':
-            self.put(whole)
-
-    def text(self):
-        return '\n'.join(''.join(row).rstrip() for row in self.rows)
-
-
-class Top:
-    def __init__(self, *arguments, lines=24, columns=120, term='vt100'):
-        self.master, self.slave = pty.openpty()
-        self.resize(lines, columns, tell=False)
-        self.before = termios.tcgetattr(self.slave)
-        self.raw = ''
-        environment = dict(os.environ, TERM=term)
-        self.process = subprocess.Popen([os.path.join(BUILD, 'ctrace'), 'top', *arguments], stdin=self.slave, stdout=self.slave,
-                                        stderr=subprocess.PIPE, env=environment, start_new_session=True,
-                                        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
-
-    def resize(self, lines, columns, tell=True):
-        self.screen = Screen(lines, columns)
-        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack('HHHH', lines, columns, 0, 0))
-        if tell:
-            self.process.send_signal(signal.SIGWINCH)
-
-    def read(self, seconds):
-        if select.select([self.master], [], [], seconds)[0]:
-            text = os.read(self.master, 65536).decode('utf-8', 'replace')
-            self.raw += text
-            self.screen.feed(text)
-            return True
-        return False
-
-    def wait(self, pattern):
-        """Until the screen matches; what it shows when it never does."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
-            if re.search(pattern, self.screen.text(), re.MULTILINE):
-                return ''
-            self.read(0.05)
-            if self.process.poll() is not None and not self.read(0):
-                break
-        return f'no /{pattern}/ in:\n{self.screen.text()}'
-
-    def press(self, keys):
-        os.write(self.master, keys.encode())
-
-    def end(self):
-        """Its status, once it has ended by itself; None when it does not."""
-        end = time.monotonic() + PATIENCE
-        while self.process.poll() is None and time.monotonic() < end:
-            self.read(0.05)
-        while self.read(0):
-            pass
-        return self.process.poll()
-
-    def is_restored(self):
-        after = termios.tcgetattr(self.slave)
-        if after != self.before:
-            return f'{self.before}\nbut\n{after}'
-        return ''
-
-    def close(self):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
-        self.process.stderr.close()
-        os.close(self.master)
-        os.close(self.slave)
+def on_terminal(*arguments, **options):
+    return Terminal(os.path.join(BUILD, 'ctrace'), 'top', *arguments, **options)
 
 
 class Subject:
@@ -188,8 +53,8 @@ def level_of(pid, component):
     return next(c['level'] for c in listed['processes'][0]['components'] if c['component'] == component)
 
 
-def on_a_terminal(one, other):
-    top = Top('--interval=0.3')
+def watched(one, other):
+    top = on_terminal('--interval=0.3')
     check('a screen', top.wait(r'^ctrace top  \d\d:\d\d:\d\d  every 0\.3s  2 processes'))
     check('a row of a component', top.wait(rf'^ *{one.pid}  TOOL_SUB  tool\.main +INFO +[0-9.]+ +[0-9.]+ +[0-9.]+ +\d+  TEXTFILE'))
     check('the keys', top.wait(r'q end'))
@@ -281,17 +146,17 @@ def on_a_terminal(one, other):
 
 def by_signals():
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        top = Top()
+        top = on_terminal()
         top.wait('TOOL_SUB')
         top.process.send_signal(number)
         name = signal.Signals(number).name
         check(f'{name} ends it', '' if top.end() == 0 else f'status {top.process.poll()}')
         check(f'{name}: the terminal is as before', top.is_restored())
         top.close()
-    top = Top('-n', '1', '-i', '0.1')
+    top = on_terminal('-n', '1', '-i', '0.1')
     check('so many looks', '' if top.end() == 0 else f'status {top.process.poll()}')
     top.close()
-    top = Top(term='no-such-terminal')
+    top = on_terminal(term='no-such-terminal')
     check('an unknown terminal: status', '' if top.end() == 2 else f'status {top.process.poll()}')
     check('an unknown terminal: said', '' if '--batch' in top.process.stderr.read().decode() else 'no')
     check('an unknown terminal: as before', top.is_restored())
@@ -324,7 +189,7 @@ with open('app.cfg', 'w', encoding='ascii') as config:
                  f'mftrace.emitter.textfile#location = {os.getcwd()}\nmftrace.emitter.textfile#file = $(PID).log\n')
 check('nothing is traced', '' if run('top', '-b', '-n', '1', '-i', '0.1')[0] == 1 else 'status')
 subjects = [Subject(), Subject()]
-on_a_terminal(*subjects)
+watched(*subjects)
 by_signals()
 in_a_batch(subjects[0])
 refused()

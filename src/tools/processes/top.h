@@ -24,7 +24,9 @@ enum top_sort {
 
 /* A component of a process. */
 struct top_row {
+	char host[256]; /* of a stream; "": this machine */
 	uint32_t pid;
+	uint64_t start_ns; /* of the process: a pid is used again */
 	char jobname[16];
 	char program[256];
 	char component[CTRACE_MAX_COMPONENT + 1];
@@ -39,6 +41,8 @@ struct top_rows {
 	struct top_row *items;
 	size_t count;
 	size_t processes;
+	/* they have hosts, but neither levels nor destinations */
+	bool are_of_stream;
 	double events, bytes, lost; /* of everything, also what the filter leaves out */
 	uint64_t wall_ns;
 	bool has_failed; /* memory was short */
@@ -47,7 +51,7 @@ struct top_view {
 	enum top_sort sort;
 	bool is_reversed;
 	bool is_busy_only; /* rows in which nothing happens are left out */
-	/* part of the name of the component, job or program; a glob when it has * or ?; NULL:
+	/* part of the name of the component, job, program or host; a glob when it has * or ?; NULL:
 	 * all */
 	const char *pattern;
 };
@@ -67,6 +71,8 @@ void ct_top_number(char out[16], double number);
 void ct_top_print(FILE *to, const struct top_rows *rows);
 /* one line; false when memory is short */
 bool ct_top_print_json(FILE *to, const struct top_rows *rows);
+/* Returns "-" for rows of a stream, which does not say them. */
+const char *ct_top_level(const struct top_rows *rows, const struct top_row *row);
 
 /* ---- top_screen.c */
 /* What the user wants. */
@@ -89,11 +95,10 @@ struct top_screen {
 	bool is_paused;
 	size_t first;    /* row at the top */
 	size_t selected; /* row */
-	/* these find the selected row again after each collection */
-	uint32_t selected_pid;
-	char selected_component[CTRACE_MAX_COMPONENT + 1];
+	/* finds the selected row again after each collection; pid 0: none is selected */
+	struct top_row selected_row;
 	uint32_t wanted_level; /* of TOP_LEVEL */
-	char message[256];     /* shown until the next key */
+	char message[512];     /* shown until the next key */
 	double interval;       /* seconds, to be shown */
 };
 /* Returns false, and reports it, when this is no terminal that can be drawn on. */

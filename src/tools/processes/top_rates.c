@@ -76,7 +76,8 @@ static bool row_is_wanted(const struct top_row *row, const struct top_view *view
 	return view->pattern == NULL || view->pattern[0] == '\0' ||
 	       name_contains(row->component, view->pattern) ||
 	       name_contains(row->jobname, view->pattern) ||
-	       name_contains(row->program, view->pattern);
+	       name_contains(row->program, view->pattern) ||
+	       (row->host[0] != '\0' && name_contains(row->host, view->pattern));
 }
 
 static void dests_add(struct top_row *row, const char *name)
@@ -103,16 +104,20 @@ static void row_fill_dests(struct top_row *row, const struct stats_process *proc
 	}
 }
 
-static void row_fill(struct top_row *row, const struct stats_process *process,
-		     const struct stats_component *component)
+static void row_fill(struct top_row *row, const struct top_rows *rows,
+		     const struct stats_process *process, const struct stats_component *component)
 {
 	*row = (struct top_row){ .pid = process->pid,
+				 .start_ns = process->start_ns,
 				 .level = component->level,
 				 .total = component->delivered };
 	memcpy(row->jobname, process->jobname, sizeof(row->jobname));
 	memcpy(row->program, process->program, sizeof(row->program));
 	memcpy(row->component, component->name, sizeof(row->component));
-	row_fill_dests(row, process, component);
+	if (rows->are_of_stream)
+		(void)snprintf(row->host, sizeof(row->host), "%s", process->place);
+	else
+		row_fill_dests(row, process, component);
 }
 
 static void add_process(struct top_rows *rows, const struct stats_process *process,
@@ -132,7 +137,7 @@ static void add_process(struct top_rows *rows, const struct stats_process *proce
 			ct_stats_find_component(before, component->name);
 		struct top_row *row = &rows->items[rows->count];
 
-		row_fill(row, process, component);
+		row_fill(row, rows, process, component);
 		row->events = ct_stats_rate(component->delivered,
 					    earlier != NULL ? earlier->delivered : 0, elapsed_ns);
 		row->bytes = ct_stats_rate(component->bytes, earlier != NULL ? earlier->bytes : 0,
@@ -178,7 +183,11 @@ static int row_compare(const void *x, const void *y, void *user)
 		order = -order;
 	if (order == 0)
 		order = strcasecmp(a->component, b->component);
-	return order != 0 ? order : compare(a, b, TOP_BY_PID);
+	if (order == 0)
+		order = compare(a, b, TOP_BY_PID);
+	if (order == 0)
+		order = strcmp(a->host, b->host);
+	return order != 0 ? order : (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
 void ct_top_rows(const struct stats *now, const struct stats *before, const struct top_view *view,
@@ -190,6 +199,7 @@ void ct_top_rows(const struct stats *now, const struct stats *before, const stru
 	for (size_t i = 0; i < now->process_count; i++)
 		count += now->processes[i].component_count;
 	*out_rows = (struct top_rows){ .wall_ns = now->wall_ns,
+				       .are_of_stream = now->is_of_stream,
 				       .items = calloc(count, sizeof(struct top_row)) };
 	out_rows->has_failed = out_rows->items == NULL;
 	for (size_t i = 0; i < now->process_count && !out_rows->has_failed; i++)
@@ -224,18 +234,30 @@ static void print_head(FILE *to, const struct top_rows *rows)
 		rows->processes, rows->processes == 1 ? "" : "es", events, bytes, lost);
 }
 
+const char *ct_top_level(const struct top_rows *rows, const struct top_row *row)
+{
+	return rows->are_of_stream ? "-" : ct_list_level(row->level);
+}
+
+static int name_widen(int width, const char *name)
+{
+	int columns = ct_tool_print(NULL, name, strlen(name));
+
+	columns = columns < WIDEST_NAME ? columns : WIDEST_NAME;
+	return columns > width ? columns : width;
+}
+
 void ct_top_print(FILE *to, const struct top_rows *rows)
 {
-	int width = (int)strlen("COMPONENT");
+	int width = (int)strlen("COMPONENT"), host_width = (int)strlen("HOST");
 
 	for (size_t i = 0; i < rows->count; i++) {
-		int columns = ct_tool_print(NULL, rows->items[i].component,
-					    strlen(rows->items[i].component));
-
-		if (columns > width)
-			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
+		width = name_widen(width, rows->items[i].component);
+		host_width = name_widen(host_width, rows->items[i].host);
 	}
 	print_head(to, rows);
+	if (rows->are_of_stream)
+		fprintf(to, "%-*s  ", host_width, "HOST");
 	fprintf(to, "%7s  %-8s  %-*s  %-5s  %*s  %*s  %*s  %12s  DESTINATIONS\n", "PID", "JOBNAME",
 		width, "COMPONENT", "LEVEL", TOP_EVENTS_WIDTH, "EVENTS/S", TOP_BYTES_WIDTH,
 		"BYTES/S", TOP_LOST_WIDTH, "LOST/S", "EVENTS");
@@ -246,10 +268,12 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 		ct_top_number(events, row->events);
 		ct_top_number(bytes, row->bytes);
 		ct_top_number(lost, row->lost);
+		if (rows->are_of_stream)
+			print_padded(to, row->host, host_width);
 		fprintf(to, "%7" PRIu32 "  ", row->pid);
 		print_padded(to, row->jobname, 8);
 		print_padded(to, row->component, width);
-		fprintf(to, "%-5s  %*s  %*s  %*s  %12" PRIu64 "  ", ct_list_level(row->level),
+		fprintf(to, "%-5s  %*s  %*s  %*s  %12" PRIu64 "  ", ct_top_level(rows, row),
 			TOP_EVENTS_WIDTH, events, TOP_BYTES_WIDTH, bytes, TOP_LOST_WIDTH, lost,
 			row->total);
 		ct_tool_print(to, row->dests[0] != '\0' ? row->dests : "-",
@@ -258,14 +282,17 @@ void ct_top_print(FILE *to, const struct top_rows *rows)
 	}
 }
 
-static json_t *json_row(const struct top_row *row)
+static json_t *json_row(const struct top_rows *rows, const struct top_row *row)
 {
-	return json_pack("{s:I, s:o, s:o, s:o, s:s, s:f, s:f, s:f, s:I, s:o}", "pid",
-			 (json_int_t)row->pid, "job", ct_json_string(row->jobname), "program",
-			 ct_json_string(row->program), "component", ct_json_string(row->component),
-			 "level", ct_list_level(row->level), "events_per_second", row->events,
-			 "bytes_per_second", row->bytes, "process_lost_per_second", row->lost,
-			 "delivered", (json_int_t)row->total, "destinations",
+	json_t *host = rows->are_of_stream ? ct_json_string(row->host) : NULL;
+	const char *level = rows->are_of_stream ? NULL : ct_list_level(row->level);
+
+	return json_pack("{s:o*, s:I, s:o, s:o, s:o, s:s?, s:f, s:f, s:f, s:I, s:o}", "host", host,
+			 "pid", (json_int_t)row->pid, "job", ct_json_string(row->jobname),
+			 "program", ct_json_string(row->program), "component",
+			 ct_json_string(row->component), "level", level, "events_per_second",
+			 row->events, "bytes_per_second", row->bytes, "process_lost_per_second",
+			 row->lost, "delivered", (json_int_t)row->total, "destinations",
 			 ct_json_words(row->dests));
 }
 
@@ -275,7 +302,7 @@ bool ct_top_print_json(FILE *to, const struct top_rows *rows)
 	json_t *array = json_array();
 
 	for (size_t i = 0; i < rows->count; i++)
-		(void)json_array_append_new(array, json_row(&rows->items[i]));
+		(void)json_array_append_new(array, json_row(rows, &rows->items[i]));
 	(void)json_object_set_new(document, "time_ns", json_integer((json_int_t)rows->wall_ns));
 	(void)json_object_set_new(document, "processes", json_integer((json_int_t)rows->processes));
 	(void)json_object_set_new(document, "events_per_second", json_real(rows->events));

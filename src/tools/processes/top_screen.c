@@ -28,6 +28,7 @@
 #define HAS_JOBS 80 /* columns, for a column of job names; what is left out fits into 60 */
 #define HAS_TOTALS 100
 #define LEAST_DESTS 12 /* as wide as its title */
+#define LEAST_HOST 8
 
 enum { PAIR_WARN = 1, PAIR_ERROR, PAIR_GOOD };
 
@@ -158,7 +159,7 @@ static void draw_head(const struct top_screen *screen, const struct top_rows *ro
 
 static void draw_message(const struct top_screen *screen)
 {
-	char line[400];
+	char line[512];
 
 	if (screen->is_typing)
 		(void)snprintf(line, sizeof(line), "/%s_", screen->pattern);
@@ -175,24 +176,50 @@ static void draw_message(const struct top_screen *screen)
 
 /* The columns that have no width of their own share what the terminal has left. */
 struct columns {
-	int component, dests; /* dests 0: no such column */
-	bool has_job, has_total;
+	int host, component, dests; /* 0: no such column */
+	bool has_job, has_level, has_total;
 };
+
+static int name_widen(int width, const char *name)
+{
+	int columns = ct_tool_print(NULL, name, strlen(name));
+
+	return columns > width ? columns : width;
+}
+
+/* The component gets what it needs, if the host has LEAST_HOST columns. */
+static void columns_measure_stream(struct columns *columns, int left, int widest_host,
+				   int widest_component)
+{
+	int room = left - 2 - widest_component;
+
+	columns->host = room > LEAST_HOST ? room : LEAST_HOST;
+	if (columns->host > widest_host)
+		columns->host = widest_host;
+	columns->component = left - 2 - columns->host;
+	if (columns->component > widest_component)
+		columns->component = widest_component;
+	if (columns->component < (int)strlen("COMPONENT"))
+		columns->component = (int)strlen("COMPONENT");
+}
 
 static struct columns columns_measure(const struct top_rows *rows)
 {
-	struct columns columns = { .has_job = COLS >= HAS_JOBS, .has_total = COLS >= HAS_TOTALS };
-	int left =
-		COLS - (7 + 2 + (columns.has_job ? 8 + 2 : 0) + 2 + 5 + 2 + TOP_EVENTS_WIDTH + 2 +
-			TOP_BYTES_WIDTH + 2 + TOP_LOST_WIDTH + (columns.has_total ? 2 + 12 : 0));
-	int widest = (int)strlen("COMPONENT");
+	struct columns columns = { .has_job = COLS >= HAS_JOBS,
+				   .has_level = COLS >= HAS_JOBS || !rows->are_of_stream,
+				   .has_total = COLS >= HAS_TOTALS };
+	int left = COLS - (7 + 2 + (columns.has_job ? 8 + 2 : 0) + 2 +
+			   (columns.has_level ? 5 + 2 : 0) + TOP_EVENTS_WIDTH + 2 +
+			   TOP_BYTES_WIDTH + 2 + TOP_LOST_WIDTH + (columns.has_total ? 2 + 12 : 0));
+	int widest = (int)strlen("COMPONENT"), widest_host = (int)strlen("HOST");
 
 	for (size_t i = 0; i < rows->count; i++) {
-		int width = ct_tool_print(NULL, rows->items[i].component,
-					  strlen(rows->items[i].component));
-
-		if (width > widest)
-			widest = width;
+		widest = name_widen(widest, rows->items[i].component);
+		widest_host = name_widen(widest_host, rows->items[i].host);
+	}
+	if (rows->are_of_stream) {
+		columns_measure_stream(&columns, left, widest_host, widest);
+		return columns;
 	}
 	columns.component = widest < left ? widest : left;
 	if (left >= 40 && columns.component > left - 2 - LEAST_DESTS)
@@ -211,17 +238,21 @@ static void draw_titles(const struct columns *columns)
 	(void)attron(A_REVERSE);
 	if (y < LINES)
 		(void)mvhline(y, 0, ' ', COLS);
+	if (columns->host > 0)
+		put_left(y, &x, columns->host, "HOST");
 	put_right(y, &x, 7, "PID");
 	if (columns->has_job)
 		put_left(y, &x, 8, "JOBNAME");
 	put_left(y, &x, columns->component, "COMPONENT");
-	put_left(y, &x, 5, "LEVEL");
+	if (columns->has_level)
+		put_left(y, &x, 5, "LEVEL");
 	put_right(y, &x, TOP_EVENTS_WIDTH, "EVENTS/S");
 	put_right(y, &x, TOP_BYTES_WIDTH, "BYTES/S");
 	put_right(y, &x, TOP_LOST_WIDTH, "LOST/S");
 	if (columns->has_total)
 		put_right(y, &x, 12, "EVENTS");
-	put_left(y, &x, columns->dests, "DESTINATIONS");
+	if (columns->dests > 0)
+		put_left(y, &x, columns->dests, "DESTINATIONS");
 	(void)attroff(A_REVERSE);
 }
 
@@ -241,8 +272,15 @@ static int level_pair(uint32_t level)
 					  : PAIR_GOOD;
 }
 
-static void draw_row(int y, const struct top_row *row, const struct columns *columns,
-		     bool is_selected)
+static void draw_level(int y, int *x, const struct top_rows *rows, const struct top_row *row)
+{
+	(void)attron(COLOR_PAIR(level_pair(row->level)));
+	put_left(y, x, 5, ct_top_level(rows, row));
+	(void)attroff(COLOR_PAIR(level_pair(row->level)));
+}
+
+static void draw_row(int y, const struct top_rows *rows, const struct top_row *row,
+		     const struct columns *columns, bool is_selected)
 {
 	char pid[16], total[24];
 	int x = 0;
@@ -253,19 +291,21 @@ static void draw_row(int y, const struct top_row *row, const struct columns *col
 		(void)attron(A_STANDOUT);
 		(void)mvhline(y, 0, ' ', COLS);
 	}
+	if (columns->host > 0)
+		put_left(y, &x, columns->host, row->host);
 	put_right(y, &x, 7, pid);
 	if (columns->has_job)
 		put_left(y, &x, 8, row->jobname);
 	put_left(y, &x, columns->component, row->component);
-	(void)attron(COLOR_PAIR(level_pair(row->level)));
-	put_left(y, &x, 5, ct_list_level(row->level));
-	(void)attroff(COLOR_PAIR(level_pair(row->level)));
+	if (columns->has_level)
+		draw_level(y, &x, rows, row);
 	put_rate(y, &x, TOP_EVENTS_WIDTH, row->events);
 	put_rate(y, &x, TOP_BYTES_WIDTH, row->bytes);
 	put_rate(y, &x, TOP_LOST_WIDTH, row->lost);
 	if (columns->has_total)
 		put_right(y, &x, 12, total);
-	put_left(y, &x, columns->dests, row->dests[0] != '\0' ? row->dests : "-");
+	if (columns->dests > 0)
+		put_left(y, &x, columns->dests, row->dests[0] != '\0' ? row->dests : "-");
 	(void)attroff(A_STANDOUT);
 }
 
@@ -317,9 +357,13 @@ static void row_select(struct top_screen *screen, const struct top_rows *rows, s
 		return;
 	}
 	screen->selected = row < rows->count ? row : rows->count - 1;
-	screen->selected_pid = rows->items[screen->selected].pid;
-	memcpy(screen->selected_component, rows->items[screen->selected].component,
-	       sizeof(screen->selected_component));
+	screen->selected_row = rows->items[screen->selected];
+}
+
+static bool row_is_same(const struct top_row *a, const struct top_row *b)
+{
+	return a->pid == b->pid && a->start_ns == b->start_ns && strcmp(a->host, b->host) == 0 &&
+	       strcmp(a->component, b->component) == 0;
 }
 
 /* Rows move as their rates change; the selection follows its row. */
@@ -327,14 +371,13 @@ static void row_find_selected(struct top_screen *screen, const struct top_rows *
 {
 	size_t page = screen_page_size();
 
-	for (size_t i = 0; i < rows->count && screen->selected_pid != 0; i++) {
-		if (rows->items[i].pid != screen->selected_pid ||
-		    strcmp(rows->items[i].component, screen->selected_component) != 0)
+	for (size_t i = 0; i < rows->count && screen->selected_row.pid != 0; i++) {
+		if (!row_is_same(&rows->items[i], &screen->selected_row))
 			continue;
 		screen->selected = i;
 		break;
 	}
-	if (screen->selected_pid != 0 || rows->count <= screen->selected)
+	if (screen->selected_row.pid != 0 || rows->count <= screen->selected)
 		row_select(screen, rows, screen->selected);
 	if (screen->selected < screen->first)
 		screen->first = screen->selected;
@@ -358,11 +401,13 @@ void ct_top_screen_draw(struct top_screen *screen, const struct top_rows *rows)
 	for (size_t i = 0;
 	     i < screen_page_size() && screen->first + i < rows->count && !screen->has_help; i++)
 		if ((int)i + HEAD_LINES < LINES)
-			draw_row((int)i + HEAD_LINES, &rows->items[screen->first + i], &columns,
-				 screen->first + i == screen->selected);
+			draw_row((int)i + HEAD_LINES, rows, &rows->items[screen->first + i],
+				 &columns, screen->first + i == screen->selected);
 	if (rows->count == 0 && !screen->has_help)
 		(void)put_text(HEAD_LINES, 2, COLS,
-			       rows->processes == 0 ? "nothing is traced" : "nothing matches");
+			       rows->processes > 0   ? "nothing matches"
+			       : rows->are_of_stream ? "nothing has come to the stream yet"
+						     : "nothing is traced");
 	draw_foot();
 	(void)refresh();
 }
