@@ -258,6 +258,17 @@ static uint64_t consumer_pending(const struct ct_nats_fetcher *fetch,
 	return pending;
 }
 
+/* How many messages have arrived here and wait to be taken.  The message that is taken does not
+ * count them: when it was sent there were none. */
+static uint64_t messages_queued(natsSubscription *subscription)
+{
+	int count = 0;
+
+	return natsSubscription_GetPending(subscription, &count, NULL) == NATS_OK && count > 0
+		       ? (uint64_t)count
+		       : 0;
+}
+
 /* A copy that does not follow ends with the last message that the stream had when it began.  If
  * that one is of another subject, the copy ends when the consumer is silent and has none to come;
  * what a message itself says of those to come is not enough, for nats-server 2.9 says 0 before the
@@ -276,9 +287,11 @@ static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 		natsStatus got = natsSubscription_NextMsg(&message, subscription, NEXT_MS);
 		uint64_t pending = 1;
 
-		if (got == NATS_OK)
+		if (got == NATS_OK) {
 			status = message_consume(fetch, message, &pending);
-		else if (got == NATS_TIMEOUT)
+			pending += messages_queued(subscription);
+		}
+		if (got == NATS_TIMEOUT)
 			pending = consumer_pending(fetch, subscription);
 		if (got == NATS_OK || pending == 0)
 			heard_ms = nats_Now();

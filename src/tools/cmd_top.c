@@ -413,7 +413,7 @@ static bool batch_print_frame(struct top *top, bool is_first)
 			putchar('\n');
 		ct_top_print(stdout, &top->rows);
 	}
-	if (!ok || top->rows.has_failed)
+	if ((!ok && !ferror(stdout)) || top->rows.has_failed)
 		fputs("ctrace top: not enough memory\n", stderr);
 	/* The reason of a failed write is reported at the tool's end. */
 	ok = fflush(stdout) == 0 && ferror(stdout) == 0 && ok;

@@ -204,13 +204,24 @@ static void counts_fini(struct counts *counts)
  * The follower
  */
 
+/* age_ns 0: all are silent. */
 static void silent_forget(struct top_stream *stream, uint64_t age_ns)
 {
 	uint64_t now_ns = stream->events.now_ns;
-	uint64_t before_ns = now_ns > age_ns ? now_ns - age_ns : 0;
+	uint64_t before_ns = age_ns == 0 ? UINT64_MAX : now_ns > age_ns ? now_ns - age_ns : 0;
 
 	processes_forget(&stream->counts, before_ns);
 	stream_events_forget(&stream->events, before_ns);
+}
+
+/* Half of them goes, so that not each event has to look for the silent ones. */
+static void most_silent_forget(struct top_stream *stream)
+{
+	uint64_t age_ns = TOP_STREAM_SILENT_S * NS_PER_SECOND;
+
+	for (; stream->counts.components > TOP_STREAM_LIMIT / 2 && !ct_memory_has_lacked();
+	     age_ns /= 2)
+		silent_forget(stream, age_ns);
 }
 
 static bool event_count(const struct ct_read_event *event, const struct ct_source_process *source,
@@ -229,6 +240,8 @@ static bool event_count(const struct ct_read_event *event, const struct ct_sourc
 		component->events++;
 		component->bytes += event->size;
 	}
+	if (stream->counts.components > TOP_STREAM_LIMIT)
+		most_silent_forget(stream);
 	(void)pthread_mutex_unlock(&stream->lock);
 	return true;
 }
@@ -261,18 +274,13 @@ static void part_report(const char *path, uint64_t offset, const char *message, 
 static void part_take(const char *directory, bool is_repeated, void *user)
 {
 	struct top_stream *stream = user;
-	uint64_t age_ns = TOP_STREAM_SILENT_S * NS_PER_SECOND;
 
 	stream_events_take(&stream->events, directory, is_repeated);
 	(void)pthread_mutex_lock(&stream->lock);
 	if (stream->events.now_ns - stream->forgot_ns >= FORGET_NS) {
 		stream->forgot_ns = stream->events.now_ns;
-		silent_forget(stream, age_ns);
+		silent_forget(stream, TOP_STREAM_SILENT_S * NS_PER_SECOND);
 	}
-	/* Half of them goes, so that not each part has to look for the silent ones. */
-	if (stream->counts.components > TOP_STREAM_LIMIT)
-		while (stream->counts.components > TOP_STREAM_LIMIT / 2 && age_ns > 0)
-			silent_forget(stream, age_ns /= 2);
 	(void)pthread_mutex_unlock(&stream->lock);
 }
 

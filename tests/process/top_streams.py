@@ -9,16 +9,16 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 
 sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
-import stream_readers  # noqa: E402
 import streams  # noqa: E402
 import writer  # noqa: E402
-from stream_readers import consumers, on_host  # noqa: E402
+from stream_readers import consumers, on_host, stored  # noqa: E402
 from streams import Server, free_ports, make_stream  # noqa: E402
 from terminal import Terminal  # noqa: E402
 from writer import PATIENCE, TOOL  # noqa: E402
@@ -385,8 +385,65 @@ def a_silent_server_does_not_keep_it(room):
             until_removed(room)
 
 
+def short_lived(address_port, messages, count):
+    """Publishes copies of a trace as traces of other processes."""
+    (uuid,) = {subject.split('.')[-2] for subject, _, _ in messages}
+    (pid,) = {int(found) for _, _, data in messages for found in re.findall(rb'vpid = (\d+);', data)}
+
+    def dashed(word):
+        return '-'.join((word[:8], word[8:12], word[12:16], word[16:20], word[20:])).encode()
+    with socket.create_connection(('127.0.0.1', address_port), PATIENCE) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\n')
+        for number in range(1, count + 1):
+            other = f'{int(uuid, 16) ^ number:032x}'
+            out = b''
+            for subject, head, data in messages:
+                head = re.sub(rb'Nats-[^\r]*\r\n', b'', head)
+                head = re.sub(rb'(Ctrace-Name: [^\r]*)', rb'\g<1>.%d' % number, head)
+                if b'Ctrace-File: metadata' in head:
+                    data = data.replace(dashed(uuid), dashed(other)).replace(b'vpid = %d;' % pid, b'vpid = %d;' % (pid + number))
+                    head = re.sub(rb'Ctrace-Size: \d+', b'Ctrace-Size: %d' % len(data), head)
+                else:
+                    data = data.replace(bytes.fromhex(uuid), bytes.fromhex(other))
+                subject = subject.replace(uuid, other)
+                out += f'HPUB {subject} {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n'
+            link.sendall(out)
+        link.sendall(b'PING\r\n')
+        while b'PONG' not in link.recv(4096):
+            pass
+
+
+def silent_processes_are_forgotten(room):
+    """There are more than are counted at once; each is one of its own."""
+    server, address = room.server()
+    room.traced(10)
+    room.forward(address)
+    messages = stored(server)
+    every, some = Batch(room, address), Batch(room, address, '-c', 'nowhere')
+    consumers(server, 2)
+    short_lived(server.port, messages, 500)
+    end = time.monotonic() + PATIENCE
+    while len(every.rows) < 500 or sum(every.events().values()) < 5000:
+        assert time.monotonic() < end and every.process.poll() is None, (len(every.rows), every.events())
+        time.sleep(0.02)
+    assert set(every.events().values()) == {10} and len(every.rows) == 500
+    assert every.end() == ''
+    shell = subprocess.Popen(['bash', '-c', '"$@" | head -c 100; exit ${PIPESTATUS[0]}', 'sh', TOOL, 'top', '-b', '-j', '-i', '0.2', address],
+                             env=room.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    room.processes.append(shell)
+    short_lived(server.port, messages, 10500)
+    counts = []
+    while max(counts, default=0) < 5000 or counts[-1] == max(counts):
+        counts = [document['processes'] for document in some.documents]
+        assert time.monotonic() < end + 4 * PATIENCE and some.process.poll() is None, counts
+        time.sleep(0.1)
+    assert max(counts) <= 10000 and counts[-1] > 0, counts
+    assert some.end() == '' and shell.wait(PATIENCE) == 0 and shell.stderr.read() == b'', 'a batch whose reader goes ends, and well'
+
+
 writer.TESTS[:] = [hosts_and_jobs_are_told_apart, sizes_are_those_of_the_program, repeated_packets_count_once, losses_are_of_the_process, options_select,
-                   a_server_is_killed_and_started_again, wrong_addresses_are_reported, on_a_screen, a_silent_server_does_not_keep_it]
+                   a_server_is_killed_and_started_again, wrong_addresses_are_reported, on_a_screen, a_silent_server_does_not_keep_it,
+                   silent_processes_are_forgotten]
 writer.Room = streams.Streams
 
 if __name__ == '__main__':
