@@ -5,7 +5,7 @@
  * arguments with argp (argv[0] is "ctrace VERB"), prints results on stdout and errors on stderr,
  * and returns its exit status; whether stdout took everything is checked once, when the tool ends.
  * The tool has one thread, and beside it that of recovery_watch.c, which prints only for `ctrace
- * recover`, and those of the libraries that `ctrace respond` uses.
+ * recover`, that of top_stream.c, and those of the libraries that `ctrace respond` uses.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

@@ -27,7 +27,7 @@
 #include "tools/cmd.h"
 #include "cli/end_signal.h"
 #include "tools/processes/top.h"
-#include "tools/top_stream.h"
+#include "tools/processes/top_stream.h"
 #include "tools/streams/stream_copy.h"
 #include "operator/recovery/recovery.h"
 

@@ -4,6 +4,7 @@
  *     cmd_top.c     options, and the loop: gather, show, wait for a key or the time
  *     top_rates.c   rows of rates from two collections of numbers; the plain text of a batch
  *     top_screen.c  the terminal: the only file that knows curses
+ *     top_stream.c  the numbers of what comes to a stream (top_stream.h)
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

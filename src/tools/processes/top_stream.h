@@ -1,10 +1,10 @@
 /*
- * tools/top_stream.h - the numbers of what comes to a stream, for ctrace top.
+ * tools/processes/top_stream.h - the numbers of what comes to a stream, for ctrace top.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#ifndef CT_TOOLS_TOP_STREAM_H
-#define CT_TOOLS_TOP_STREAM_H
+#ifndef CT_TOOLS_PROCESSES_TOP_STREAM_H
+#define CT_TOOLS_PROCESSES_TOP_STREAM_H
 
 #include "session/client.h"
 #include "tools/processes/stats.h"

@@ -8,7 +8,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "tools/top_stream.h"
+#include "tools/processes/top_stream.h"
 
 #include <errno.h>
 #include <poll.h>
