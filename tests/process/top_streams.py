@@ -335,7 +335,12 @@ def on_a_screen(room):
     assert top.wait('sorted by events, reversed') == ''
     program.ask('run 1000')
     server.start()
-    assert top.wait(r'PAYROLL   WRT  .* 3000$') == '' and top.wait('^sorted by events, reversed') == ''
+    assert top.wait(r'PAYROLL   WRT  .* 3000$') == ''
+    server.kill()
+    assert top.wait('the connection to the servers is lost; trying again') == ''
+    program.ask('run 1000')
+    server.start()
+    assert top.wait(r'PAYROLL   WRT  .* 4000$') == '' and top.wait('^sorted by events, reversed') == '', 'without a key'
     top.press('b')
     assert top.wait('busy ones only') == ''
     top.press('q')
