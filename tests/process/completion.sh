@@ -107,7 +107,7 @@ every_argument() {
 		case $verb in
 		op) ;;
 		tail) ;; # an expression
-		respond) ;; # an address
+		respond | top) ;; # an address
 		*) offered "ctrace $verb " | grep -q . || { echo "$verb"; return 1; } ;;
 		esac
 	done
