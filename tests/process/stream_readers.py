@@ -103,9 +103,8 @@ def tail_selects(room):
         refused = room.tool('tail', *words, address, check=False)
         assert refused.returncode == 2 and text in refused.stderr, refused
     assert len(writer.entries(room.show('-f', '--since=1h', '--limit=7', address).stdout)) == 7
-    for verb, text in (('top', 'a stream has no rings or levels'), ('repair', 'copy it with ctrace archive')):
-        refused = room.tool(verb, address, check=False)
-        assert refused.returncode == 2 and text in refused.stderr, refused
+    refused = room.tool('repair', address, check=False)
+    assert refused.returncode == 2 and 'copy it with ctrace archive' in refused.stderr, refused
 
 
 def tail_reports_what_the_programs_lost(room):
