@@ -6,9 +6,10 @@
 # lintian       neither errors nor warnings, but for the overrides in packaging/debian/, which have their reasons
 # install       installs them into a bare Debian, runs the README's programs, purges them; nothing may be left
 # units         boots that Debian as a container of systemd, where the units start, work, and start again after a kill
+# container     builds packaging/Containerfile on that Debian, and reads a trace in it
 #
-# Run by hand (`make check-packages`), because it takes minutes.  The last two need root, for a root directory of their own, and the network,
-# for Debian's packages; the bare Debian stays in DIRECTORY/base.  The last line is "N passed, N failed".
+# Run by hand (`make check-packages`), because it takes minutes.  The last three need root, for a root directory of their own, and the
+# network, for Debian's packages; the bare Debian stays in DIRECTORY/base.  The last line is "N passed, N failed".
 #
 # Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 set -euo pipefail
@@ -17,7 +18,7 @@ cd "$(dirname "$0")/.."
 mkdir -p "$1"
 directory=$(realpath "$1")
 shift
-[ $# -gt 0 ] || set -- reproducible rpm lintian install units
+[ $# -gt 0 ] || set -- reproducible rpm lintian install units container
 passed=0 failed=0
 
 check() { # WHAT COMMAND...: a function fails at its first command that fails
@@ -152,55 +153,115 @@ install_steps() {
 # ---- under systemd
 # The writer serves a program of the examples, is killed, and comes back; then the program is killed.  Each event is delivered once.
 use_writer='
-exec >/root/units.log 2>&1
-set -x
 cd /usr/share/doc/ctrace/examples/kvserver
 cc -o /root/kvserver kvserver.c kvline.c kvtrace.c kvoperator.c kvstore.c $(pkg-config --cflags --libs ctrace) -pthread
 cc -o /root/kvload kvload.c -pthread
 cd /root
 load() { dpkg-query -W -f "\${binary:Package}\t\${Version}\n" | ./kvload kv.socket 4; }
-pid_of() { systemctl show -p MainPID --value ctrace-writer@CTWKVS; }
+pid_of() { systemctl show -p MainPID --value "$1"; }
+kill_unit() {
+	killed=$(pid_of "$1")
+	kill -9 "$killed"
+}
+until_back() { until test "$(systemctl is-active "$1")" = active && test "$(pid_of "$1")" != "$killed"; do sleep 0.1; done; }
 MFTRACE_CONFIG=/usr/share/doc/ctrace/examples/kvserver/kvserver.cfg ./kvserver kv.socket &
 server=$!
 until test -S kv.socket && ctrace list --names=components | grep -q KVSERVER; do sleep 0.1; done
 systemctl start ctrace-writer@CTWKVS || exit
 ctrace op --reply "OPTIONS=(GET,PUT,KEYS),WTR=CTWKVS" "TRACE CT,ON,COMP=KVSERVER"
 load
-first=$(pid_of)
-kill -9 "$first"
+kill_unit ctrace-writer@CTWKVS
 load
-until test "$(systemctl is-active ctrace-writer@CTWKVS)" = active && test "$(pid_of)" != "$first"; do sleep 0.1; done
+until_back ctrace-writer@CTWKVS
 load
 ctrace flush
 ctrace stats
+'
+# The forwarder and the responder work for it too, with a server of NATS; each is killed once.
+use_others='
+nats-server -js -sd /root/nats & # localhost is that of this container alone
+echo CTRACE_NATS=nats://localhost:4222 >/etc/ctrace/respond.env
+systemctl start ctrace-respond ctrace-forward || exit
+printf "%s\n" "mftrace.level = info" "mftrace.dest = nats" "mftrace.emitter.nats#url = nats://localhost:4222" >nats.cfg
+cobc -x $(pkg-config --variable=cobc_flags ctrace) /usr/share/doc/ctrace/examples/hello.cbl
+MFTRACE_CONFIG=nats.cfg ./hello
+until ctrace show nats://localhost:4222/TRACES | grep Ada; do sleep 0.1; done
+kill_unit ctrace-forward
+MFTRACE_CONFIG=nats.cfg ./hello
+until test "$(ctrace show --count nats://localhost:4222/TRACES)" = 2; do sleep 0.1; done
+until test -z "$(find /var/spool/ctrace -name metadata)"; do sleep 0.1; done
+export CTRACE_NATS=nats://localhost:4222
+ctrace op "ROUTE *ALL,D TRACE" | grep KVSERVER || exit
+kill_unit ctrace-respond
+until_back ctrace-respond
+ctrace --host="*" list | grep kvserver || exit
+ctrace --host="*" flush || exit
+'
+end_all='
 kill -9 "$server"
-wait
-systemctl stop ctrace-writer@CTWKVS || exit
-systemctl show -p Result --value ctrace-writer@CTWKVS
-journalctl --no-pager -u ctrace-writer@CTWKVS -o cat
+wait "$server"
+systemctl stop ctrace-writer@CTWKVS ctrace-respond ctrace-forward || exit
+for unit in ctrace-writer@CTWKVS ctrace-respond ctrace-forward; do
+	echo "$unit: $(systemctl show -p Result --value $unit)"
+	journalctl --no-pager -u $unit -o cat
+done
 ctrace recover
 ctrace show /var/trace/CTWKVS.1 >events && wc -l events
 echo "the units work"
 '
 boot() {
-	inside "$root" "apt-get update -q && apt-get install -qy --no-install-recommends systemd dbus && $install"
+	inside "$root" "apt-get update -q && apt-get install -qy --no-install-recommends systemd dbus nats-server && $install"
 	mkdir -p "$root/etc/ctrace/proclib" "$root/etc/systemd/system/multi-user.target.wants"
 	printf '%s\n' 'TRCOUT01 PATH=/var/trace/$(NAME).1 PRIMARY=1M' 'COMPRESS=ZSTD' >"$root/etc/ctrace/proclib/CTWKVS"
-	printf '%s\n' "$use_writer" >"$root/root/use-writer.sh"
-	printf '%s\n' '[Service]' 'Type=oneshot' 'TimeoutStartSec=300' 'ExecStart=/bin/sh /root/use-writer.sh' \
-		'ExecStopPost=/bin/systemctl --no-block exit' >"$root/etc/systemd/system/use-writer.service"
-	ln -s ../use-writer.service "$root/etc/systemd/system/multi-user.target.wants/"
+	printf '%s\n' 'exec >/root/units.log 2>&1' 'set -x' "$use_writer" "$use_others" "$end_all" >"$root/root/use-units.sh"
+	printf '%s\n' '[Service]' 'Type=oneshot' 'TimeoutStartSec=300' 'Environment=HOME=/root' 'ExecStart=/bin/sh /root/use-units.sh' \
+		'ExecStopPost=/bin/systemctl --no-block exit' >"$root/etc/systemd/system/use-units.service"
+	ln -s ../use-units.service "$root/etc/systemd/system/multi-user.target.wants/"
 	umount -l "$root/proc" "$root/dev"
-	timeout 400 systemd-nspawn --quiet --register=no --keep-unit --boot --directory "$root" --capability=all || :
+	timeout 400 systemd-nspawn --quiet --register=no --keep-unit --boot --private-network --directory "$root" --capability=all || :
 	cat "$root/root/units.log"
-	grep -q '^the units work$' "$root/root/units.log" && grep -q 'pending 0, lost 0$' "$root/root/units.log"
+	grep -q '^the units work$' "$root/root/units.log" && grep -q 'pending 0, lost 0$' "$root/root/units.log" &&
+		[ "$(grep -c '^ctrace-[a-zA-Z@]*: success$' "$root/root/units.log")" = 3 ]
 }
 unit_steps() {
 	check 'a bare Debian' make_base
 	[ -e "$directory/base/.made" ] || return 0
 	make_root
-	check 'the writer works as a unit of systemd' boot
+	check 'the writer, the forwarder and the responder work as units of systemd' boot
 	remove_root
+}
+
+# ---- in a container
+# The sources as they are committed.  What the machine needs to reach Debian's packages is in the bare Debian.
+image_build() {
+	rm -rf "$directory/context"
+	mkdir "$directory/context"
+	git archive HEAD | tar -x -C "$directory/context"
+	buildah from --name ctrace-base scratch
+	buildah copy -q ctrace-base "$directory/base" /
+	buildah commit -q ctrace-base localhost/ctrace-base
+	buildah rm ctrace-base
+	# shellcheck disable=SC2046 # a list of words
+	buildah build --isolation chroot --network host --build-arg DEBIAN=localhost/ctrace-base --volume /etc/hosts:/etc/hosts:ro \
+		--volume /etc/resolv.conf:/etc/resolv.conf:ro -t localhost/ctrace -f packaging/Containerfile "$directory/context"
+}
+# It reads a trace of another machine, as that one did.
+image_use() {
+	buildah from --name ctrace-use --volume "$directory/context/tests/golden/machines:/traces:ro" localhost/ctrace
+	buildah run --isolation chroot --env TZ=UTC --env CTRACE_CATALOG=/traces/items.yaml ctrace-use ctrace show s390x/items.ctb >"$directory/shown"
+	diff tests/golden/machines/s390x/show.txt "$directory/shown"
+}
+image_remove() {
+	buildah rm ctrace-use ctrace-base || :
+	buildah rmi -f localhost/ctrace localhost/ctrace-base || :
+} >/dev/null 2>&1
+container_steps() {
+	check 'a bare Debian' make_base
+	[ -e "$directory/base/.made" ] || return 0
+	image_remove
+	check 'the container is built' image_build
+	check 'it reads a trace' image_use
+	image_remove
 }
 
 need_packages() { compgen -G "$directory/packages/*.changes" >/dev/null || check 'the packages are built' build deb; }
@@ -229,6 +290,7 @@ for step; do
 		;;
 	install) need_packages; ! need_root install || install_steps ;;
 	units) need_packages; ! need_root units || unit_steps ;;
+	container) ! need_root container || container_steps ;;
 	*) echo "check-packages.sh: unknown step $step" >&2; exit 2 ;;
 	esac
 done

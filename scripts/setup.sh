@@ -30,7 +30,7 @@ needs_of() {
 	deb) needs_of build; echo 'dh:debhelper dpkg-buildpackage:dpkg-dev python3:python3
 		/usr/share/build-essential/list:build-essential' ;;
 	rpm) needs_of build; echo 'rpmbuild:rpm python3:python3' ;;
-	packages) needs_of deb; needs_of rpm; echo 'lintian:lintian debootstrap:debootstrap systemd-nspawn:systemd-container' ;;
+	packages) needs_of deb; needs_of rpm; echo 'lintian:lintian debootstrap:debootstrap systemd-nspawn:systemd-container buildah:buildah' ;;
 	cross) needs_of test; echo 'aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu s390x-linux-gnu-gcc:gcc-s390x-linux-gnu
 		qemu-s390x-static:qemu-user-static' ;;
 	abi) needs_of build; echo 'abidw:abigail-tools' ;;

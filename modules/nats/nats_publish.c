@@ -86,18 +86,18 @@ static void messages_drop(struct ct_nats_forwarder *forward)
 }
 
 /* A server that was killed acknowledges nothing: libnats connects to another one, and the messages
- * have to be sent again. */
+ * have to be sent again.  While it connects, it keeps ct_nats_reconnects() waiting for seconds. */
 static natsStatus acknowledgements_wait(struct ct_nats_forwarder *forward)
 {
+	int64_t end_ms = nats_Now() + ACKNOWLEDGE_MS;
 	uint64_t reconnects = ct_nats_reconnects(forward);
 	natsStatus status = NATS_TIMEOUT;
 	jsPubOptions options;
 
 	(void)jsPubOptions_Init(&options);
 	options.MaxWait = STEP_MS;
-	for (unsigned waited = 0; waited < ACKNOWLEDGE_MS && status == NATS_TIMEOUT &&
-				  reconnects == ct_nats_reconnects(forward);
-	     waited += STEP_MS)
+	while (status == NATS_TIMEOUT && nats_Now() < end_ms &&
+	       reconnects == ct_nats_reconnects(forward))
 		status = js_PublishAsyncComplete(forward->link.context, &options);
 	return status;
 }
