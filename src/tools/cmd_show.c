@@ -668,7 +668,7 @@ int cmd_show(int argc, char **argv)
 		{ 0 },
 	};
 	static const struct argp_child children[] = { { .argp = &ct_reading_argp },
-						      { .argp = &ct_reading_pid_argp },
+						      { .argp = &ct_reading_process_argp },
 						      { .argp = &ct_line_argp },
 						      { 0 } };
 	static const struct argp argp = {

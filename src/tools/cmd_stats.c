@@ -174,10 +174,10 @@ static uint64_t parse_limit(const char *argument, struct argp_state *state)
 }
 
 /* What runs and what is in files are two questions; each has its options. */
-static void options_check(const struct stats_options *options, struct argp_state *state)
+static void options_check(struct stats_options *options, struct argp_state *state)
 {
 	const struct ct_peer_filter *filter = &options->target.filter;
-	const struct reading *reading = &options->trace.reading;
+	struct reading *reading = &options->trace.reading;
 
 	if (reading->path_count == 0) {
 		if (options->trace_option != NULL)
@@ -189,11 +189,10 @@ static void options_check(const struct stats_options *options, struct argp_state
 	}
 	if (options->watch_ns != 0)
 		argp_error(state, "--watch is for running processes, not for traces");
-	if (options->target.is_all || filter->pid != 0 || filter->asid != 0 ||
-	    filter->jobname != NULL)
-		argp_error(
-			state,
-			"--all, --pid, --job and --asid are for running processes; --filter selects events of a trace");
+	if (options->target.is_all || filter->asid != 0)
+		argp_error(state, "--all and --asid are for running processes, not for traces");
+	if (!reading_choose_process(reading, filter->pid, filter->jobname))
+		exit(CMD_USAGE);
 }
 
 static error_t parse_stats(int key, char *argument, struct argp_state *state)

@@ -362,7 +362,8 @@ static int stream_tail(struct tail *tail)
 {
 	uint64_t since_ns = 0, until_ns;
 	struct stream_parts parts = { .goes_on = stream_goes_on, .take = part_take, .user = tail };
-	int result;
+	int result = CMD_UNWRITTEN;
+	struct ct_buf address;
 
 	if (tail->reading.filter != NULL)
 		ct_filter_times(tail->reading.filter, &since_ns, &until_ns);
@@ -374,7 +375,11 @@ static int stream_tail(struct tail *tail)
 					       .lost = stream_lost,
 					       .report = tail_report,
 					       .user = tail };
-	result = stream_follow("ctrace tail", tail->address, &parts);
+	ct_buf_init(&address);
+	tail->reading.job = tail->filter.jobname;
+	if (reading_address(&tail->reading, tail->address, &address))
+		result = stream_follow("ctrace tail", ct_buf_text(&address), &parts);
+	ct_buf_fini(&address);
 	report_lost(tail->stream_lost);
 	stream_events_fini(&tail->stream);
 	return result;

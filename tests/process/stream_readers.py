@@ -270,6 +270,41 @@ def clocks_of_hosts_are_compared(room):
     assert read.stdout.count('\n') == 20, read
 
 
+def hosts_and_jobs_are_selected_by_the_servers(room):
+    """The servers' logs have the subjects that they were asked for."""
+    (port,) = free_ports(1)
+    server = Server(room, 'traced', port, ('-V',))
+    server.until('Server is ready')
+    address = f'nats://127.0.0.1:{port}/TRACES'
+    for host in ('batch1', 'batch2'):
+        room.environment['MFTRACE_LOGS'] = room.at(host)
+        os.mkdir(room.at(host))
+        on_host(room, host, writer.PROGRAM, '1')
+        on_host(room, host, TOOL, 'forward', '-q', room.at(host), address)
+    job = json.loads(room.tool('show', '--json', '--limit=1', address).stdout)['job']
+
+    def counted(*words):
+        return int(room.tool('show', '--count', *words).stdout)
+
+    def asked():
+        return re.findall(r'filter_subject\W+(ctrace[^"\\]*)', room.log(server))[-1]
+
+    assert counted(address) == 20 and asked() == 'ctrace.*.*.*.*.*', asked()
+    assert counted(address, '--host=batch1') == 10 and asked() == 'ctrace.*.batch1.*.*.*', asked()
+    assert counted(address, f'--job={job}') == 20 and asked() == f'ctrace.*.*.{job}.*.*', asked()
+    assert counted(address + '?host=batch2', f'--job={job}') == 10 and asked() == f'ctrace.*.batch2.{job}.*.*', asked()
+    assert counted(address, '--host=batch*') == 20 and asked() == 'ctrace.*.*.*.*.*', asked()
+    assert counted(address, '--host=*2') == 10
+    copies = glob.glob(room.at('batch?', '*'))
+    assert counted(*copies, '--host=batch2') == 10 and counted(*copies, f'-J{job}', '--host=batch1') == 10
+    assert json.loads(room.tool('stats', '--json', address, f'--job={job}', '--host=batch1').stdout)['count'] == 10 and \
+        asked() == f'ctrace.*.batch1.{job}.*.*', asked()
+    shown = room.tool('tail', '--from-start', '--host=batch1', '--limit=10', address).stdout
+    assert shown.count('\n') == 10 and asked() == 'ctrace.*.batch1.*.*.*', asked()
+    nothing = room.tool('show', address, '--job=NOBODY', check=False)
+    assert 'none that the address and the times select' in nothing.stderr, nothing.stderr
+
+
 # archives that go on, and pruning
 
 

@@ -264,7 +264,7 @@ static const struct argp_option page_rows[] = {
 };
 
 static const struct argp_child page_children[] = { { .argp = &ct_reading_argp },
-						   { .argp = &ct_reading_pid_argp },
+						   { .argp = &ct_reading_process_argp },
 						   { 0 } };
 
 const struct argp ct_page_argp = {

@@ -34,7 +34,8 @@ enum {
 	OPTION_UTC,
 	OPTION_GROUP,
 	OPTION_GROUPS,
-	OPTION_OPTIONS
+	OPTION_OPTIONS,
+	OPTION_HOST
 };
 
 /* A file of nothing but damage must not fill the terminal. */
@@ -259,6 +260,18 @@ static void option_parse_short_form(struct reading *reading, struct argp_state *
 		ct_buf_add_text(&text, "component ~ ");
 		add_quoted(&text, argument);
 		break;
+	case OPTION_HOST:
+		wrong = "no name of hosts: \"%s\"; expected one like batch1, or batch*";
+		ct_buf_add_text(&text, "host ~ ");
+		add_quoted(&text, argument);
+		reading->host = argument;
+		break;
+	case 'J':
+		wrong = "no name of jobs: \"%s\"; expected one like PAYROLL, or PAY*";
+		ct_buf_add_text(&text, "job ~ ");
+		add_quoted(&text, argument);
+		reading->job = argument;
+		break;
 	case 'l':
 		if (!ct_level_parse(argument, strlen(argument), &level) ||
 		    level >= CTRACE_LEVEL_COUNT)
@@ -344,6 +357,8 @@ static error_t parse_reading(int key, char *argument, struct argp_state *state)
 	case 'l':
 	case 'e':
 	case 'p':
+	case 'J':
+	case OPTION_HOST:
 	case OPTION_THREAD:
 	case OPTION_SINCE:
 	case OPTION_UNTIL:
@@ -389,6 +404,7 @@ static const struct argp_option rows[] = {
 	  "Only events of a group, or of one of several, as in files,slow; !files: all others", 1 },
 	{ "groups", OPTION_GROUPS, "FILE", 0,
 	  "The file of groups, lines of NAME = EXPRESSION; else that in CTRACE_GROUPS", 1 },
+	{ "host", OPTION_HOST, "GLOB", 0, "Short for host ~ \"GLOB\"", 1 },
 	{ "thread", OPTION_THREAD, "TID", 0, "Short for thread == TID", 1 },
 	{ "utc", OPTION_UTC, NULL, 0, "Print and read times in universal time, not in local time",
 	  2 },
@@ -400,11 +416,31 @@ static const struct argp_option rows[] = {
 };
 const struct argp ct_reading_argp = { .options = rows, .parser = parse_reading };
 
-static const struct argp_option pid_rows[] = {
+static const struct argp_option process_rows[] = {
+	{ "job", 'J', "GLOB", 0, "Short for job ~ \"GLOB\"", 1 },
 	{ "pid", 'p', "PID", 0, "Short for process == PID", 1 },
 	{ 0 },
 };
-const struct argp ct_reading_pid_argp = { .options = pid_rows, .parser = parse_reading };
+const struct argp ct_reading_process_argp = { .options = process_rows, .parser = parse_reading };
+
+bool reading_choose_process(struct reading *reading, uint32_t pid, const char *job)
+{
+	struct ct_buf text;
+	bool ok = true;
+
+	ct_buf_init(&text);
+	if (pid != 0)
+		ct_buf_add_format(&text, "process == %" PRIu32, pid);
+	if (job != NULL) {
+		ct_buf_add_text(&text, pid != 0 ? " && job ~ " : "job ~ ");
+		add_quoted(&text, job);
+		reading->job = job;
+	}
+	if (text.size > 0)
+		ok = reading_filter(reading, ct_buf_text(&text));
+	ct_buf_fini(&text);
+	return ok;
+}
 
 void reading_paths(struct reading *reading, char **words, size_t count)
 {
@@ -485,14 +521,46 @@ static const char *status_reason(const char *path, enum ctrace_status status)
 					      : ctrace_status_text(status);
 }
 
+/* Adds a key to the address, so that the servers send only what the option accepts: a name without
+ * wildcards, when the address has no such key. */
+static void address_add(struct ct_buf *address, const char *key, const char *name)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789._-";
+	const char *keys = strchr(ct_buf_text(address), '?');
+
+	if (name == NULL || name[0] == '\0' || name[strspn(name, plain)] != '\0' ||
+	    (keys != NULL && strstr(keys, key) != NULL))
+		return;
+	ct_buf_add_format(address, "%c%s%s", keys != NULL ? '&' : '?', key, name);
+}
+
+bool reading_address(const struct reading *reading, const char *address, struct ct_buf *out)
+{
+	ct_buf_add_text(out, address);
+	address_add(out, "host=", reading->host);
+	address_add(out, "job=", reading->job);
+	if (out->failed)
+		fprintf(stderr, "%s: %s\n", reading->verb,
+			ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+	return !out->failed;
+}
+
 /* Copies of a stream what the filter's times may accept.  NULL: it failed, and that is reported. */
 static const char *stream_copy(const struct reading *reading, const char *address)
 {
 	uint64_t since_ns = 0, until_ns = UINT64_MAX;
+	const char *path = NULL;
+	struct ct_buf whole;
 
 	if (reading->filter != NULL)
 		ct_filter_times(reading->filter, &since_ns, &until_ns);
-	return stream_fetch_temporary(reading->verb, address, since_ns, until_ns);
+	ct_buf_init(&whole);
+	if (reading_address(reading, address, &whole))
+		path = stream_fetch_temporary(reading->verb, ct_buf_text(&whole), since_ns,
+					      until_ns);
+	ct_buf_fini(&whole);
+	return path;
 }
 
 static void reading_add_path(struct reading *reading, const char *path)

@@ -30,6 +30,7 @@ struct reading {
 	struct ct_catalog *catalog;
 	struct ct_filter *filter; /* --filter, and its short forms, all of them at once */
 	const char *groups;       /* --groups */
+	const char *host, *job;   /* --host, --job; NULL: all */
 	/* --group, until all options have been read */
 	const char *group[READING_GROUPS];
 	size_t group_count;
@@ -60,12 +61,18 @@ struct reading {
 	uint64_t reports; /* lines on stderr so far */
 };
 
-/* --catalog PATH, --filter EXPRESSION, --group NAME, -c -l -e --since --until: a child parser.
- * Its input is a struct reading, which the verb has initialised in its own ARGP_KEY_INIT.  An
- * error ends the tool with CMD_USAGE, and a mark shows the position in an expression. */
+/* --catalog PATH, --filter EXPRESSION, --group NAME, -c -l -e --host --since --until: a child
+ * parser. Its input is a struct reading, which the verb has initialised in its own ARGP_KEY_INIT.
+ * An error ends the tool with CMD_USAGE, and a mark shows the position in an expression. */
 extern const struct argp ct_reading_argp;
-/* --pid, for verbs that have no such option of their own; the same input. */
-extern const struct argp ct_reading_pid_argp;
+/* --job and --pid, for verbs that have no such options of their own; the same input. */
+extern const struct argp ct_reading_process_argp;
+/* Does the same for a verb that has them.  pid 0, job NULL: it was not given.  Returns false, and
+ * reports it, when the job cannot be an expression's text. */
+bool reading_choose_process(struct reading *reading, uint32_t pid, const char *job);
+/* Adds to out the address of a stream with the host and the job that the options name, which the
+ * servers then select.  Returns false, and reports it, without memory. */
+bool reading_address(const struct reading *reading, const char *address, struct ct_buf *out);
 void reading_init(struct reading *reading, const char *verb);
 /* True if the word names a process: it is a number, and no file has this name. */
 bool reading_is_process(const char *word);
