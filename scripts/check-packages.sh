@@ -179,6 +179,7 @@ ctrace stats
 '
 # The forwarder and the responder work for it too, with a server of NATS; each is killed once.
 use_others='
+systemctl stop nats-server # without JetStream
 nats-server -js -sd /root/nats & # localhost is that of this container alone
 echo CTRACE_NATS=nats://localhost:4222 >/etc/ctrace/respond.env
 systemctl start ctrace-respond ctrace-forward || exit

@@ -238,6 +238,7 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
 				       const struct ct_nats_address *address, bool makes,
 				       char error[CT_NATS_ERROR_SIZE])
 {
+	char servers[CT_NATS_ERROR_SIZE / 2];
 	jsStreamInfo *info = NULL;
 	natsStatus status = js_GetStreamInfo(&info, link->context, address->stream, NULL, NULL);
 
@@ -255,13 +256,19 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
 	if (status == NATS_OK)
 		return CTRACE_OK;
 	if (status == NATS_NOT_FOUND) {
-		char servers[CT_NATS_ERROR_SIZE / 2];
-
 		ct_nats_shown(servers, sizeof servers, address->servers);
 		(void)snprintf(error, CT_NATS_ERROR_SIZE,
 			       "there is no stream %.100s at %.200s; ctrace forward makes one",
 			       address->stream, servers);
 		return CTRACE_NOT_FOUND;
+	}
+	if (status == NATS_NO_RESPONDERS) {
+		ct_nats_shown(servers, sizeof servers, address->servers);
+		(void)snprintf(error, CT_NATS_ERROR_SIZE,
+			       "no server at %.200s has JetStream; nats-server has it with -js, or "
+			       "with jetstream in its configuration",
+			       servers);
+		return CTRACE_OUTPUT_ERROR;
 	}
 	(void)link_fail(error, "stream", address->stream, status);
 	if (strstr(error, "overlap") != NULL)

@@ -27,6 +27,7 @@ class Server:
     """A nats-server at a port that was free."""
 
     listens = '127.0.0.1'
+    engine = ('-js',)
 
     def __init__(self, room, name, port, routes=()):
         self.room, self.name, self.port, self.routes = room, name, port, routes
@@ -35,7 +36,7 @@ class Server:
 
     def start(self):
         with open(self.room.at(f'{self.name}.log'), 'ab') as log:
-            self.process = subprocess.Popen(['nats-server', '-a', self.listens, '-p', str(self.port), '-js', '-sd', self.room.at(self.name),
+            self.process = subprocess.Popen(['nats-server', '-a', self.listens, '-p', str(self.port), *self.engine, '-sd', self.room.at(self.name),
                                              '-n', self.name, *self.routes], stdout=log, stderr=log)
         self.room.processes.append(self.process)
 
@@ -51,6 +52,12 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+
+class PlainServer(Server):
+    """As Debian's service starts it: without JetStream."""
+
+    engine = ()
 
 
 def free_ports(count):
@@ -284,6 +291,11 @@ def wrong_addresses_are_explained(room):
         assert done.returncode == status and text in done.stderr, (wrong, done)
     done = room.tool('show', address.replace('TRACES', 'OTHER'), check=False)
     assert done.returncode == 2 and 'there is no stream OTHER at nats://' in done.stderr, done
+    (port,) = free_ports(1)
+    PlainServer(room, 'plain', port).until('Server is ready')
+    for words in (('forward', room.at('logs')), ('show',)):
+        done = room.tool(*words, f'nats://127.0.0.1:{port}/TRACES', check=False)
+        assert done.returncode == 2 and f'no server at nats://127.0.0.1:{port} has JetStream; nats-server has it with -js' in done.stderr, done
     done = room.tool('forward', room.at('nowhere'), address, check=False)
     assert done.returncode == 1 and 'nowhere: No such file or directory' in done.stderr, done
     os.mkdir(room.at('empty'))
