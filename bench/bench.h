@@ -27,7 +27,7 @@ extern "C" {
 struct bench_setup {
 	const char *directory; /* its output */
 	const char *rings;     /* a directory for mapped rings; "": the tracer's own choice */
-	const char *output;    /* "binary", "text" or "storage" */
+	const char *output;    /* "binary", "text", "storage" or "nats" */
 	const char *policy;    /* of a full ring: "block" or "discard" */
 	uint64_t ring_bytes;   /* 0: the tracer's own choice */
 };

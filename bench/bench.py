@@ -64,6 +64,7 @@ def measurements(form, cases):
             add("steps", f"steps.{case}", who, 1, mode="steps", case=case, count=form.tries)
     for case in ("a", "b"):
         add("calls", f"call.storage_{case}", ("ctrace",), form.rounds, mode="call", case=case, count=form.batches, output="storage")
+    add("calls", "call.nats", ("ctrace",), form.rounds, mode="call", case="a", count=form.batches, output="nats")
     if PROCESSORS > 1:
         add("calls", "call.two", ("ctrace", "direct"), form.rounds, mode="together", case="a", count=form.batches, threads=2)
     for case in ("a", "b"):

@@ -3,7 +3,8 @@
  * COBOL, by ctrace_entry().
  *
  * Linked with libctrace.so as a program would be.  The destination is BINFILE in the directory,
- * TEXTFILE there with output=text, or STORAGE with output=storage.
+ * TEXTFILE there with output=text, STORAGE with output=storage, or the spool of NATS with
+ * output=nats.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -249,6 +250,12 @@ static void configure_output(const struct bench_setup *setup)
 		configure("mftrace.emitter.textfile#file = %s/bench.log", setup->directory);
 	} else if (is_in_storage) {
 		configure("mftrace.dest = %s", "storage");
+	} else if (strcmp(setup->output, "nats") == 0) {
+		if (setenv("CTRACE_SPOOL", setup->directory, 1) != 0)
+			bench_die("setenv");
+		configure("ctrace.spool.size = %s", "16G");
+		configure("mftrace.emitter.nats#url = %s", "nats://localhost");
+		configure("mftrace.dest = %s", "nats");
 	} else {
 		configure("mftrace.dest = %s", "binfile");
 		configure("mftrace.emitter.binfile#location = %s", setup->directory);

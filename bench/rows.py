@@ -113,6 +113,7 @@ def specs(threads, crowds):
         of_call("b", "B: u32, u64, i64, text of 32", "direct", 1.3),
         of_call("storage_a", "A in storage", "call.a"),
         of_call("storage_b", "B in storage", "call.b"),
+        of_call("nats", "A for a stream of NATS", "call.a", 1.02),
         of_call("t", "T: text of 10", ""),
         of_call("off", "A, disabled", "direct", 1.2, 2),
         of_call("two", "A on two threads at once", "call.a", 1.3),
