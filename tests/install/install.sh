@@ -29,7 +29,7 @@ outside() { find dest -type f ! -path "${prefix#"$PWD"/}/*" | grep . && return 1
 check 'nothing is outside of the prefix' outside
 
 # How exposed systemd rates a unit, in tenths: at most 30 for those of the system.  A user's manager may not limit capabilities and has
-# none itself; nor has it rights to close the network and the devices.  The responder and the forwarder of a user need the network: 8 more.
+# none itself; nor has it rights to close the network and the devices.  The responder and the forwarder of a user need the network: 2 more.
 exposure() { # UNIT TENTHS LINE...: the unit as it is installed, with the lines at its end
 	local unit=$1 tenths=$2 copy
 	shift 2
@@ -38,7 +38,7 @@ exposure() { # UNIT TENTHS LINE...: the unit as it is installed, with the lines 
 	systemd-analyze security --offline=true --threshold="$tenths" "./$copy"
 }
 network() { # UNIT
-	case $1 in */user/ctrace-respond.service | */user/ctrace-forward.service) echo 8 ;; *) echo 0 ;; esac
+	case $1 in */user/ctrace-respond.service | */user/ctrace-forward.service) echo 2 ;; *) echo 0 ;; esac
 }
 if systemd-analyze security --help 2>/dev/null | grep -q -- --threshold; then
 	for unit in "$prefix"/lib/systemd/system/*.service; do
