@@ -21,7 +21,7 @@ shift
 
 # What the tool, the modules and the tests need of the other processor; setup.sh has the same for this one.
 packages='libc6-dev libjansson-dev libzstd-dev libsystemd-dev libedit-dev libyaml-dev libnats-dev libncurses-dev zlib1g-dev libexpat1-dev
-	libcurl4-openssl-dev libprotobuf-c-dev libcob4-dev libcmocka-dev'
+	libcurl4-openssl-dev libmicrohttpd-dev libprotobuf-c-dev libcob4-dev libcmocka-dev'
 processes='golden/ipcs.py golden/machines.sh process/ipcs.sh process/show.sh process/stats.sh process/third_party.py process/test_threads
 	process/test_values'
 

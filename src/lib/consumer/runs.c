@@ -259,14 +259,15 @@ static struct ctrace_run *begin_run(struct ct_batch *batch, struct ct_iterator *
 static void add_piece(struct ct_runs *runs, const void *data, size_t size)
 {
 	struct ctrace_run *run = runs->open;
-	struct ctrace_piece *last =
-		run->piece_count > 0 ? &runs->pieces[runs->piece_count - 1] : NULL;
 
 	run->size += size;
-	if (last != NULL &&
-	    (const unsigned char *)last->data + last->size == (const unsigned char *)data) {
-		last->size += size;
-		return;
+	if (run->piece_count > 0) {
+		struct ctrace_piece *last = &runs->pieces[runs->piece_count - 1];
+
+		if ((const unsigned char *)last->data + last->size == (const unsigned char *)data) {
+			last->size += size;
+			return;
+		}
 	}
 	runs->pieces[runs->piece_count++] = (struct ctrace_piece){ data, size };
 	run->piece_count++;

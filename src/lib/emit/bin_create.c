@@ -234,6 +234,7 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory *directory
 {
 	struct ct_trace_info info;
 	enum ctrace_status status;
+	bool is_packed;
 	size_t end = 0;
 
 	if (ct_schema_parse_trace(text->data, text->size, &info, &end) != CTRACE_OK)
@@ -243,21 +244,21 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory *directory
 			return CTRACE_TIMED_OUT;
 		if (!directory_is_closed(directory, text))
 			return directory_keep_beside(directory, info.pid);
-	} else if (mode->may_continue && ct_bin_directory_is_packed(directory)) {
-		return CTRACE_TIMED_OUT;
-	} else if (mode->may_continue &&
-		   ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
+		return directory_begin(directory, mode->from);
+	}
+	is_packed = mode->may_continue && ct_bin_directory_is_packed(directory);
+	if (mode->may_continue && !is_packed &&
+	    ct_bin_mark_find(text->data, text->size, CT_BIN_MARK_CLOSED, &end) != NULL) {
 		status = directory_restore(directory, text, end, &info);
 		if (status == CTRACE_OK &&
 		    !ct_bin_directory_each_stream(directory, cut_to_mark, NULL))
 			status = CTRACE_OS_ERROR;
 		return status == CTRACE_DAMAGED ? CTRACE_TIMED_OUT : status;
-	} else if (!mode->may_continue && !mode->may_replace_own) {
-		return CTRACE_TIMED_OUT;
-	} else if (mode->is_beside && !directory_is_closed(directory, text)) {
-		/* the directory was renamed to this name because its own was wanted */
-		return CTRACE_TIMED_OUT;
 	}
+	/* is_beside: the directory was renamed to this name because its own was wanted */
+	if (is_packed || (!mode->may_continue && !mode->may_replace_own) ||
+	    (mode->is_beside && !directory_is_closed(directory, text)))
+		return CTRACE_TIMED_OUT;
 	return directory_begin(directory, mode->from);
 }
 

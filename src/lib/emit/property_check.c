@@ -327,6 +327,8 @@ static size_t scheme_size(struct ct_span text)
 /* HOST, HOST:PORT, [ADDRESS]:PORT */
 static bool host_is_good(struct ct_span host)
 {
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789.-_[]:%";
 	const char *colon = host.size != 0 ? memrchr(host.at, ':', host.size) : NULL;
 	size_t name = colon != NULL ? (size_t)(colon - host.at) : host.size;
 	uint32_t port = 0;
@@ -344,8 +346,7 @@ static bool host_is_good(struct ct_span host)
 		name = host.size;
 	}
 	for (size_t i = 0; i < name; i++)
-		if (memchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_[]:%",
-			   host.at[i], 69) == NULL)
+		if (memchr(letters, host.at[i], sizeof letters - 1) == NULL)
 			return false;
 	return name != 0;
 }

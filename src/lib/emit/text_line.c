@@ -130,7 +130,8 @@ static __attribute__((noinline)) void add_address(struct ct_buf *out, uint64_t v
 	if (at == NULL)
 		return;
 	(void)ct_put_hex_bytes(text, &bytes, sizeof bytes);
-	memcpy(at, "0x", 2);
+	at[0] = '0';
+	at[1] = 'x';
 	memcpy(at + 2, text + 16 - digits, digits);
 	ct_buf_end(out, at + 2 + digits);
 }
