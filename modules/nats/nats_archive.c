@@ -1,15 +1,10 @@
 /*
- * nats_archive.c - an archive of a stream that is continued, and the pruning of the stream.
+ * nats_archive.c - an archive of a stream that is continued.
  *
  * The note of an archive, the file .archived, says up to which message of the stream the archive
  * has all, and which bytes of each file it has.  It is written when these are on the disk, and
  * takes the place of the last note as a whole.  So an archive that was killed goes on at its note;
  * the messages behind that change nothing when they come again.
- *
- * Only what a note on the disk covers is removed from the stream: of each trace, the messages up to
- * the last one that was taken.  The server purges by subject and by number, so messages that come
- * meanwhile stay.  The last metadata stay until the trace is closed and complete, because the
- * stream's other readers need them.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -29,8 +24,7 @@
 
 #define NOTE ".archived"
 #define NEW_NOTE ".archived.new"
-#define FIRST_LINE "ctrace archive 1\n"
-#define CUTOFF_MS 2000
+#define FIRST_LINE "ctrace archive 2\n"
 
 /* -----------------------------------------------------------------------------------------------
  * The note
@@ -38,7 +32,7 @@
 
 /* A compressed file that is not complete is copied again from its first message: the copy does not
  * keep a part of it. */
-static bool file_is_noted(const struct ct_nats_copied *file)
+bool ct_nats_file_is_noted(const struct ct_nats_copied *file)
 {
 	return (file->has.is_begun && (file->is_whole || !ct_nats_name_is_packed(file->name))) ||
 	       file->is_replaced;
@@ -62,7 +56,7 @@ static uint64_t archive_sequence(const struct ct_nats_fetcher *fetch)
 
 			if (waiting <= sequence)
 				sequence = waiting - 1;
-			if (file->has.is_begun && !file_is_noted(file) &&
+			if (file->has.is_begun && !ct_nats_file_is_noted(file) &&
 			    file->first_sequence <= sequence)
 				sequence = file->first_sequence - 1;
 		}
@@ -80,14 +74,12 @@ static void note_print(struct ct_buf *out, const struct ct_nats_fetcher *fetch, 
 
 		if (!trace->has_metadata)
 			continue;
-		ct_buf_add_format(
-			out, "trace %s %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %d %s\n",
-			trace->uuid, slash != NULL ? slash + 1 : trace->path, trace->first_sequence,
-			trace->last_sequence, trace->metadata_sequence, trace->pruned,
-			trace->has_left, trace->subject);
+		ct_buf_add_format(out, "trace %s %s %" PRIu64 " %" PRIu64 " %d %s\n", trace->uuid,
+				  slash != NULL ? slash + 1 : trace->path, trace->first_sequence,
+				  trace->metadata_sequence, trace->has_left, trace->subject);
 		for (const struct ct_nats_copied *file = trace->files; file != NULL;
 		     file = file->next)
-			if (file_is_noted(file))
+			if (ct_nats_file_is_noted(file))
 				ct_buf_add_format(out,
 						  "file %s %" PRIu64 " %" PRIu64 " %" PRIu64
 						  " %" PRIu64 " %d %d %d\n",
@@ -139,7 +131,7 @@ static bool text_is_name(const char *text)
 	return text[0] != '.' && strchr(text, '/') == NULL;
 }
 
-/* "trace UUID NAME FIRST LAST METADATA PRUNED LEFT SUBJECT" */
+/* "trace UUID NAME FIRST METADATA LEFT SUBJECT" */
 static struct ct_nats_copied_trace *trace_parse(struct ct_nats_fetcher *fetch, const char *line)
 {
 	struct ct_nats_copied_trace *trace = calloc(1, sizeof *trace);
@@ -147,11 +139,9 @@ static struct ct_nats_copied_trace *trace_parse(struct ct_nats_fetcher *fetch, c
 	int has_left;
 
 	if (trace == NULL ||
-	    sscanf(line,
-		   "trace %32[0-9a-f] %255s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-		   " %d %1023[^\n]",
-		   trace->uuid, name, &trace->first_sequence, &trace->last_sequence,
-		   &trace->metadata_sequence, &trace->pruned, &has_left, subject) != 8 ||
+	    sscanf(line, "trace %32[0-9a-f] %255s %" SCNu64 " %" SCNu64 " %d %1023[^\n]",
+		   trace->uuid, name, &trace->first_sequence, &trace->metadata_sequence, &has_left,
+		   subject) != 6 ||
 	    !text_is_name(name) ||
 	    asprintf(&trace->path, "%s/%s", fetch->copy->paths[0], name) < 0) {
 		free(trace);
@@ -285,6 +275,8 @@ enum ctrace_status ct_nats_archive_open(struct ct_nats_fetcher *fetch)
 	}
 	status = note_parse(fetch, note);
 	(void)fclose(note);
+	if (status == CTRACE_OK && fetch->copy->prunes)
+		status = ct_nats_prune_open(fetch);
 	return status;
 }
 
@@ -294,116 +286,27 @@ void ct_nats_archive_close(struct ct_nats_fetcher *fetch)
 		(void)close(fetch->directory);
 }
 
-/* -----------------------------------------------------------------------------------------------
- * Pruning
- */
-
-/* Returns the number of the first message that is younger than the time to keep.  If there is none,
- * the number that the next message gets.  0: it is not known, and nothing may be removed.  A
- * consumer that begins at that time knows it, and sends nothing until it is asked. */
-static uint64_t kept_sequence(const struct ct_nats_fetcher *fetch)
-{
-	jsConsumerInfo *info = NULL;
-	jsConsumerConfig config;
-	uint64_t sequence = 0;
-
-	if (fetch->copy->keep_ns == 0)
-		return UINT64_MAX;
-	(void)jsConsumerConfig_Init(&config);
-	config.AckPolicy = js_AckNone;
-	config.DeliverPolicy = js_DeliverByStartTime;
-	config.OptStartTime = (int64_t)(ct_clock_wall_ns() - fetch->copy->keep_ns);
-	config.InactiveThreshold = CUTOFF_MS * 1000000LL; /* the server removes it then */
-	if (js_AddConsumer(&info, fetch->link.context, fetch->address.stream, &config, NULL,
-			   NULL) == NATS_OK)
-		sequence = info->Delivered.Stream + 1;
-	jsConsumerInfo_Destroy(info);
-	return sequence;
-}
-
-/* Removes the messages of a subject that have a lower number. */
-static natsStatus subject_purge(struct ct_nats_fetcher *fetch, const char *subject,
-				uint64_t sequence)
-{
-	jsOptions options;
-
-	(void)jsOptions_Init(&options);
-	options.Wait = CT_NATS_REQUEST_MS;
-	options.Stream.Purge.Subject = subject;
-	options.Stream.Purge.Sequence = sequence;
-	return js_PurgeStream(fetch->link.context, fetch->address.stream, &options, NULL);
-}
-
-static natsStatus trace_prune(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace,
-			      uint64_t below)
-{
-	char subject[sizeof trace->subject + sizeof CT_NATS_METADATA + 1];
-	bool is_closed = ct_nats_copy_is_closed(trace);
-	natsStatus status = NATS_OK;
-
-	if (is_closed) {
-		(void)snprintf(subject, sizeof subject, "%s.*", trace->subject);
-		return subject_purge(fetch, subject, below);
-	}
-	for (const struct ct_nats_copied *file = trace->files; file != NULL && status == NATS_OK;
-	     file = file->next) {
-		int size = snprintf(subject, sizeof subject, "%s.", trace->subject);
-
-		if (!file_is_noted(file))
-			continue;
-		(void)snprintf(subject + size, sizeof subject - (size_t)size, "%s", file->name);
-		for (char *at = subject + size; *at != '\0'; at++)
-			*at = *at == '.' ? '-' : *at;
-		status = subject_purge(fetch, subject, below);
-	}
-	if (status == NATS_OK && trace->metadata_sequence > 1) {
-		(void)snprintf(subject, sizeof subject, "%s." CT_NATS_METADATA, trace->subject);
-		status = subject_purge(fetch, subject,
-				       trace->metadata_sequence < below ? trace->metadata_sequence
-									: below);
-	}
-	return status;
-}
-
-static enum ctrace_status archive_prune(struct ct_nats_fetcher *fetch)
-{
-	uint64_t kept = kept_sequence(fetch);
-
-	if (kept == 0)
-		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
-					  "the first message to keep cannot be found");
-	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
-	     trace = trace->next) {
-		uint64_t below = trace->last_sequence + 1 < kept ? trace->last_sequence + 1 : kept;
-		natsStatus status;
-
-		for (const struct ct_nats_copied *file = trace->files; file != NULL;
-		     file = file->next)
-			if (ct_nats_waiting_sequence(file) < below)
-				below = ct_nats_waiting_sequence(file);
-		if (!trace->has_metadata || trace->has_left || trace->last_sequence == 0 ||
-		    below <= trace->pruned)
-			continue;
-		status = trace_prune(fetch, trace, below);
-		if (status != NATS_OK)
-			return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, trace->subject,
-						  ct_nats_reason(status));
-		trace->pruned = below;
-	}
-	return CTRACE_OK;
-}
-
 enum ctrace_status ct_nats_archive_note(struct ct_nats_fetcher *fetch)
 {
-	enum ctrace_status status;
+	enum ctrace_status status = CTRACE_OK;
 
+	for (struct ct_nats_copied_trace *trace = fetch->traces;
+	     trace != NULL && status == CTRACE_OK; trace = trace->next)
+		status = ct_nats_clock_write(fetch, trace);
+	if (status != CTRACE_OK)
+		return status;
 	/* One call for all files: those that were closed meanwhile count too. */
 	if (syncfs(fetch->directory) != 0)
 		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->copy->paths[0],
 					  strerror(errno));
 	status = note_write(fetch, archive_sequence(fetch));
 	if (status == CTRACE_OK && fetch->copy->prunes)
-		status = archive_prune(fetch);
+		status = ct_nats_prune(fetch);
+	/* What could not be removed is removed later. */
+	if (status == CTRACE_OUTPUT_ERROR && fetch->copy->prunes && fetch->copy->follows) {
+		ct_nats_report(fetch->copy);
+		status = CTRACE_OK;
+	}
 	fetch->is_changed = false;
 	fetch->noted_ms = nats_Now();
 	return status;

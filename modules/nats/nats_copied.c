@@ -110,6 +110,25 @@ static bool subject_split(const char *subject, char host[128], char uuid[33], ch
 	return true;
 }
 
+static struct ct_nats_copied_trace *trace_of(const struct ct_nats_fetcher *fetch, const char *uuid)
+{
+	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL; trace = trace->next)
+		if (strcmp(trace->uuid, uuid) == 0)
+			return trace;
+	return NULL;
+}
+
+struct ct_nats_copied_trace *ct_nats_trace_known(const struct ct_nats_fetcher *fetch,
+						 const char *subject)
+{
+	struct ct_nats_copied_trace *trace = NULL;
+	char host[128], uuid[33], before[sizeof trace->subject];
+
+	if (subject_split(subject, host, uuid, before, sizeof before))
+		trace = trace_of(fetch, uuid);
+	return trace;
+}
+
 enum ctrace_status ct_nats_trace_find(struct ct_nats_fetcher *fetch, natsMsg *message,
 				      struct ct_nats_copied_trace **out)
 {
@@ -122,9 +141,7 @@ enum ctrace_status ct_nats_trace_find(struct ct_nats_fetcher *fetch, natsMsg *me
 	if (!subject_split(natsMsg_GetSubject(message), host, uuid, before, sizeof before) ||
 	    natsMsgHeader_Get(message, CT_NATS_NAME, &name) != NATS_OK)
 		return CTRACE_OK;
-	for (trace = fetch->traces; trace != NULL; trace = trace->next)
-		if (strcmp(trace->uuid, uuid) == 0)
-			break;
+	trace = trace_of(fetch, uuid);
 	if (trace == NULL) {
 		trace = calloc(1, sizeof *trace);
 		if (trace == NULL)
@@ -504,6 +521,9 @@ enum ctrace_status ct_nats_bytes_put(struct ct_nats_fetcher *fetch,
 		before = bytes_taken(file, bytes, size, offset);
 	else if (!is_anew && offset < has->floor)
 		before = has->floor - offset < size ? (size_t)(has->floor - offset) : size;
+	/* Behind a gap that was closed without it: the stream's copy is the only one. */
+	if (before > 0 && !file->is_taken)
+		trace->has_left = true;
 	/* A packet begins at the floor, and where the last packet was handed over. */
 	begins = begins || (before > 0 && before < size);
 	if (before == size && size > 0)

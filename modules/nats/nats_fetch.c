@@ -71,7 +71,11 @@ static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg **
 	ct_nats_clock_take(trace, message);
 	if (trace->first_sequence == 0)
 		trace->first_sequence = fetch->sequence;
-	trace->last_sequence = fetch->sequence;
+	if (fetch->copy->prunes)
+		status = ct_nats_prune_note(trace, fetch->sequence,
+					    strcmp(name, CT_NATS_METADATA) == 0);
+	if (status != CTRACE_OK)
+		return status;
 	fetch->copy->messages++;
 	fetch->copy->bytes += (uint64_t)natsMsg_GetDataLength(message);
 	if (strcmp(name, CT_NATS_METADATA) == 0)
@@ -231,6 +235,7 @@ static enum ctrace_status message_consume(struct ct_nats_fetcher *fetch, natsMsg
 	if (natsMsg_GetMetaData(&data, message) == NATS_OK) {
 		*out_pending = data->NumPending;
 		fetch->sequence = data->Sequence.Stream;
+		fetch->taken = data->Sequence.Consumer;
 		fetch->is_changed = true;
 		fetch->copy->reported[0] = '\0'; /* the next failure is another one */
 	}
@@ -240,10 +245,7 @@ static enum ctrace_status message_consume(struct ct_nats_fetcher *fetch, natsMsg
 	return status;
 }
 
-/* How many messages are to come.  The consumer does not count those that it has sent and that have
- * not arrived here: with one of these, or when it does not answer, the result is at least 1. */
-static uint64_t consumer_pending(const struct ct_nats_fetcher *fetch,
-				 natsSubscription *subscription)
+uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken)
 {
 	jsConsumerInfo *info = NULL;
 	uint64_t pending = 1;
@@ -252,8 +254,7 @@ static uint64_t consumer_pending(const struct ct_nats_fetcher *fetch,
 	(void)jsOptions_Init(&request);
 	request.Wait = SILENT_MS;
 	if (natsSubscription_GetConsumerInfo(&info, subscription, &request, NULL) == NATS_OK)
-		pending = info->NumPending + (info->Delivered.Consumer > 0 &&
-					      info->Delivered.Stream > fetch->sequence);
+		pending = info->NumPending + (info->Delivered.Consumer > taken);
 	jsConsumerInfo_Destroy(info);
 	return pending;
 }
@@ -290,9 +291,9 @@ static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 		if (got == NATS_OK) {
 			status = message_consume(fetch, message, &pending);
 			pending += messages_queued(subscription);
+		} else if (got == NATS_TIMEOUT) {
+			pending = ct_nats_consumer_pending(subscription, fetch->taken);
 		}
-		if (got == NATS_TIMEOUT)
-			pending = consumer_pending(fetch, subscription);
 		if (got == NATS_OK || pending == 0)
 			heard_ms = nats_Now();
 		if ((got != NATS_OK && got != NATS_TIMEOUT) || nats_Now() - heard_ms >= SILENT_MS) {
@@ -346,8 +347,8 @@ void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch)
 	fetch->sequence = 0;
 	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
 	     trace = trace->next) {
-		trace->first_sequence = trace->last_sequence = trace->metadata_sequence =
-			trace->parts_sequence = trace->pruned = 0;
+		trace->first_sequence = trace->metadata_sequence = trace->parts_sequence = 0;
+		trace->stored_count = 0;
 		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
 			ct_nats_late_remove(fetch, file);
 			file->restarts = file->first_sequence = 0;
@@ -390,6 +391,7 @@ static enum ctrace_status consumers_take(struct ct_nats_fetcher *fetch)
 		uint64_t sequence = fetch->sequence;
 
 		got = consumer_make(fetch, &subscription);
+		fetch->taken = 0;
 		if (got == NATS_OK) {
 			status = messages_take(fetch, subscription, &got);
 			if (status != CTRACE_OK || got == NATS_OK) {
@@ -512,6 +514,7 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 			free(file);
 		}
 		free(trace->parts);
+		free(trace->stored);
 		free(trace->path);
 		free(trace);
 	}

@@ -65,10 +65,12 @@ struct ct_nats_copied_trace {
 	bool is_changed;   /* bytes of streams came */
 	bool is_hidden;    /* it has nothing new: its metadata have another name */
 	/* numbers of its messages in the stream */
-	uint64_t first_sequence, last_sequence;
+	uint64_t first_sequence;
 	uint64_t metadata_sequence; /* of the first message of the last whole metadata; 0: none */
 	uint64_t parts_sequence;    /* of the first part of metadata that are not complete */
-	uint64_t pruned;            /* messages before this one are removed from the stream */
+	/* numbers of messages that the stream may still have, times 2, plus 1 for metadata */
+	uint64_t *stored;
+	size_t stored_count, stored_room;
 	/* messages were not copied, because a part before them is missing; they stay */
 	bool has_left;
 	char *parts; /* of metadata that are not complete */
@@ -89,6 +91,7 @@ struct ct_nats_fetcher {
 	bool is_repeated;
 	char filter[1400]; /* the subjects that are copied */
 	uint64_t sequence; /* of the last message that was taken */
+	uint64_t taken;    /* how many messages of the consumer */
 	/* of the last message that the stream had; a copy that follows goes on behind it */
 	/* Destroyed when the connection is closed: in libnats 3.4, a message that comes while its
 	 * subscription is destroyed leaves a lock behind, and the thread that reads waits for it.
@@ -108,6 +111,10 @@ enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace
 /* The stream was made anew: its messages have other numbers, and the forwarders send everything
  * again, each file for the first time. */
 void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch);
+/* How many messages are to come after so many.  The consumer does not count those that it has sent
+ * and that have not arrived here: with one of these, or when it does not answer, the result is at
+ * least 1. */
+uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken);
 
 /* ---- nats_copied.c */
 /* A header's number; 0 when it is missing. */
@@ -117,6 +124,9 @@ bool ct_nats_header_is_there(natsMsg *message, const char *name);
  * message is not of ctrace. */
 enum ctrace_status ct_nats_trace_find(struct ct_nats_fetcher *fetch, natsMsg *message,
 				      struct ct_nats_copied_trace **out);
+/* Returns the trace of a message's subject that the copy has; NULL: none. */
+struct ct_nats_copied_trace *ct_nats_trace_known(const struct ct_nats_fetcher *fetch,
+						 const char *subject);
 /* Removes what was handed over; what comes later is new. */
 void ct_nats_trace_empty(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace);
 /* Returns the file of that name; makes it when it is new.  NULL without memory. */
@@ -163,7 +173,18 @@ void ct_nats_late_reopen(struct ct_nats_fetcher *fetch);
 /* Forgets the messages of a file that wait. */
 void ct_nats_late_remove(struct ct_nats_fetcher *fetch, struct ct_nats_copied *file);
 
+/* ---- nats_prune.c: removing from the stream what an archive has */
+/* Notes that the stream has a message of the trace. */
+enum ctrace_status ct_nats_prune_note(struct ct_nats_copied_trace *trace, uint64_t sequence,
+				      bool is_metadata);
+/* Notes the messages that the stream has before those that the archive takes now. */
+enum ctrace_status ct_nats_prune_open(struct ct_nats_fetcher *fetch);
+/* Removes the messages that the note on the disk covers. */
+enum ctrace_status ct_nats_prune(struct ct_nats_fetcher *fetch);
+
 /* ---- nats_archive.c: an archive that is continued */
+/* Does a note say what the copy has of the file? */
+bool ct_nats_file_is_noted(const struct ct_nats_copied *file);
 /* Locks the directory, and reads the note of an earlier archive.  Writes one when there is none. */
 enum ctrace_status ct_nats_archive_open(struct ct_nats_fetcher *fetch);
 /* Makes what was copied durable, and notes it.  With `prunes`, removes it from the stream. */

@@ -424,6 +424,35 @@ def pruning_keeps_what_is_young(room):
         assert refused.returncode == 2 and text in refused.stderr, refused
 
 
+def pulled(server, consumer):
+    """The subjects of all messages that come to a consumer."""
+    with socket.create_connection(('127.0.0.1', server.port), PATIENCE) as link:
+        request_ = b'{"batch":1000,"no_wait":true}'
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB answers 1\r\n' +
+                     f'PUB $JS.API.CONSUMER.MSG.NEXT.TRACES.{consumer} answers {len(request_)}\r\n'.encode() + request_ + b'\r\n')
+        answer = b''
+        while not re.search(rb'NATS/1.0 40[48]', answer):
+            answer += link.recv(65536)
+    return [subject.decode() for subject in re.findall(rb'^HMSG (ctrace\S+) ', answer, re.MULTILINE)]
+
+
+def pruning_moves_no_other_reader(room):
+    """A reader is still at the first message while those of one host are removed: the others come."""
+    server, address = room.server()
+    for host in ('batch1', 'batch2', 'batch1'):
+        room.environment['MFTRACE_LOGS'] = room.at(host)
+        os.makedirs(room.at(host), exist_ok=True)
+        on_host(room, host, writer.PROGRAM, '1')
+        on_host(room, host, TOOL, 'forward', '-q', room.at(host), address)
+    made = request(server.port, '$JS.API.CONSUMER.CREATE.TRACES', json.dumps(
+        {'stream_name': 'TRACES', 'config': {'ack_policy': 'none', 'deliver_policy': 'all', 'max_deliver': 1}}))
+    consumer = re.search(r'"name":"(\w+)"', made)[1]
+    assert archive(room, address + '?host=batch1', '--prune') > 0
+    left = sorted(subject for subject, count in messages(server).items() for _ in range(count))
+    assert left and all('.batch2.' in subject for subject in left), left
+    assert sorted(pulled(server, consumer)) == left
+
+
 def a_killed_archive_loses_nothing(room):
     """Killed at any moment, while a forwarder sends and the stream is pruned."""
     server, address = room.server()
