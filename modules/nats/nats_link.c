@@ -19,6 +19,9 @@
 /* A server that stands still, or is cut off, closes no connection.  After this time without a byte
  * libnats connects to another one. */
 #define STILL_MS 10000
+/* The words of a subject behind the first: cluster, host, job, trace and file.  Requests to other
+ * machines have three, so no stream keeps them. */
+#define MESSAGES ".*.*.*.*.*"
 
 const char *ct_nats_reason(natsStatus status)
 {
@@ -96,12 +99,12 @@ static natsStatus options_set(natsOptions *options, const struct ct_nats_address
 static natsStatus stream_make(jsCtx *context, const struct ct_nats_address *address,
 			      jsStreamInfo **out_info)
 {
-	char subjects[CT_NATS_TEXT + 2];
+	char subjects[CT_NATS_TEXT + sizeof MESSAGES];
 	const char *list[] = { subjects };
 	jsStreamConfig config;
 	natsStatus status = jsStreamConfig_Init(&config);
 
-	(void)snprintf(subjects, sizeof subjects, "%s.>", address->subject);
+	(void)snprintf(subjects, sizeof subjects, "%s" MESSAGES, address->subject);
 	config.Name = address->stream;
 	config.Subjects = list;
 	config.SubjectsLen = 1;
@@ -214,10 +217,11 @@ static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_addr
 			    char error[CT_NATS_ERROR_SIZE])
 {
 	static const char begin[] = "\"streams\":[\"";
-	char request[CT_NATS_TEXT + 32], other[CT_NATS_TEXT] = "another stream";
+	char request[CT_NATS_TEXT + 64], other[CT_NATS_TEXT] = "another stream";
 	natsMsg *reply = NULL;
 
-	(void)snprintf(request, sizeof request, "{\"subject\":\"%s.>\"}", address->subject);
+	(void)snprintf(request, sizeof request, "{\"subject\":\"%s" MESSAGES "\"}",
+		       address->subject);
 	if (natsConnection_RequestString(&reply, link->connection, "$JS.API.STREAM.NAMES", request,
 					 CT_NATS_REQUEST_MS) == NATS_OK) {
 		const char *data = natsMsg_GetData(reply);
@@ -227,11 +231,10 @@ static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_addr
 			(void)sscanf(name + sizeof begin - 1, "%255[^\"]", other);
 		natsMsg_Destroy(reply);
 	}
-	(void)snprintf(
-		error, CT_NATS_ERROR_SIZE,
-		"stream %.100s cannot be made: %.100s has the subjects %.100s.>; name that stream, "
-		"or other subjects, such as ?subject=%.60s2",
-		address->stream, other, address->subject, address->subject);
+	(void)snprintf(error, CT_NATS_ERROR_SIZE,
+		       "stream %.100s cannot be made: %.100s has the subjects %.100s" MESSAGES
+		       "; name that stream, or other subjects, such as ?subject=%.60s2",
+		       address->stream, other, address->subject, address->subject);
 }
 
 enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,

@@ -272,7 +272,7 @@ def the_network_is_slow():
 def the_stream_is_full():
     """It refuses new messages until it is made larger."""
     with Trial() as trial:
-        config = {'name': 'TRACES', 'subjects': ['ctrace.>'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 3, 'discard': 'new',
+        config = {'name': 'TRACES', 'subjects': ['ctrace.*.*.*.*.*'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 3, 'discard': 'new',
                   'max_bytes': EVENTS * 20}  # an event takes some 42
         made = streams.request(trial.servers[0].port, '$JS.API.STREAM.CREATE.TRACES', json.dumps(config))
         if '"error"' in made:

@@ -366,7 +366,7 @@ def pruning_removes_what_is_archived(room):
     program.settle()
     room.forward(address)
     # Not of ctrace, and of a trace that ctrace knows nothing of.
-    foreign = ['ctrace.a.b.c.d.e', 'ctrace.default.h.j.0123456789abcdef0123456789abcdef.stream-0', 'ctrace.op.h']
+    foreign = ['ctrace.a.b.c.d.e', 'ctrace.default.h.j.0123456789abcdef0123456789abcdef.stream-0', 'ctrace.op.h.j.t.f']
     for subject in foreign:
         request(server.port, subject, 'x')
     before = messages(server)
@@ -616,7 +616,7 @@ def texts_say_what_to_do(room):
         refused = room.tool('forward', room.at('logs'), address + wrong, check=False)
         assert refused.returncode == 2 and text in refused.stderr, refused
     other = room.tool('forward', room.at('logs'), address.replace('TRACES', 'OTHER'), check=False)
-    assert other.returncode == 2 and 'stream OTHER cannot be made: TRACES has the subjects ctrace.>; name that stream, or other subjects, such ' \
+    assert other.returncode == 2 and 'stream OTHER cannot be made: TRACES has the subjects ctrace.*.*.*.*.*; name that stream, or other subjects, such ' \
         'as ?subject=ctrace2' in other.stderr, other
     room.forward(address.replace('TRACES', 'OTHER?subject=ctrace2&maxage=106751d'))
     done = room.tool('forward', room.at('logs'), address)

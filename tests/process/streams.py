@@ -338,10 +338,10 @@ def request(port, subject, data='', headers=None, patience=PATIENCE):
     head = ('NATS/1.0\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in (headers or {}).items()) + '\r\n').encode()
     data = data.encode()
     with socket.create_connection(('127.0.0.1', port), patience) as link:
-        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB answers 1\r\n' +
-                     f'HPUB {subject} answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB _INBOX.answers 1\r\n' +
+                     f'HPUB {subject} _INBOX.answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
         answer = b''
-        while b'MSG answers' not in answer or not answer.endswith(b'}\r\n'):
+        while b'MSG _INBOX.answers' not in answer or not answer.endswith(b'}\r\n'):
             answer += link.recv(65536)
     return answer.decode()
 
@@ -368,7 +368,7 @@ def restarted(server):
 
 
 def make_stream(server, name, subject, patience=PATIENCE, **limits):
-    config = {'name': name, 'subjects': [f'{subject}.>'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 1, **limits}
+    config = {'name': name, 'subjects': [f'{subject}.*.*.*.*.*'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 1, **limits}
     made = request(server.port, f'$JS.API.STREAM.CREATE.{name}', json.dumps(config), patience=patience)
     assert '"error"' not in made, made
 
