@@ -89,7 +89,18 @@ bool ct_nats_retry(struct ct_nats_copy *copy);
 #define CT_NATS_UNSYNCHRONISED "Ctrace-Clock-Unsynchronised"
 #define CT_NATS_METADATA "metadata"
 
-#define CT_NATS_HOST "Ctrace-Host" /* of an answer */
+/* ---- nats_respond.c: requests */
+
+/* Of an answer: who answers.  Of a request: whom it is for; without it, the word of the subject. */
+#define CT_NATS_HOST "Ctrace-Host"
+#define CT_NATS_INBOX "_INBOX." /* what subjects of answers begin with */
+/* The word of a machine in the subjects of requests. */
+void ct_nats_op_word(char *out, size_t size, const char *host);
+/* As ct_nats_address_parse(), for an address that needs no stream. */
+enum ctrace_status ct_nats_servers_parse(const char *text, struct ct_nats_address *out,
+					 char error[CT_NATS_ERROR_SIZE]);
+/* Whether the servers have refused the subject; they have answered what was sent before. */
+bool ct_nats_is_forbidden(natsConnection *connection, const char *subject);
 
 enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy);
 enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy);

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,11 @@
 
 #define OUTPUT_MAX ((size_t)512 << 10) /* of each stream of a verb; the rest is left out */
 #define RUN_MS 30000                   /* then the verb is stopped */
+/* What the log has of requests that are refused, so that a flood of them fills no disk. */
+#define REFUSALS_MAX 20u /* lines */
+#define REFUSALS_NS UINT64_C(60000000000)
+#define REFUSAL_MAX 512u /* bytes of a line, beside the sender */
+#define FROM_MAX 256u    /* bytes of the sender */
 
 struct respond_arguments {
 	const char *address;
@@ -151,9 +157,71 @@ static char *verb_answer(char *const *words)
 	return answer;
 }
 
+static void line_log(const char *what, const char *from, const char *text, size_t size)
+{
+	flockfile(stderr); /* two threads of libnats serve requests */
+	fprintf(stderr, "ctrace respond: %s", what);
+	ct_tool_print(stderr, from, strnlen(from, FROM_MAX));
+	fputs(": ", stderr);
+	ct_tool_print(stderr, text, size);
+	fputc('\n', stderr);
+	funlockfile(stderr);
+}
+
+/* Logs a request that is refused; of more than REFUSALS_MAX in a minute, the number alone. */
+static void refusal_log(const char *what, const char *from, const char *text)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static uint64_t count, begin_ns;
+	uint64_t now = ct_clock_mono_ns(), number, left_out = 0;
+
+	(void)pthread_mutex_lock(&lock);
+	if (count == 0 || now - begin_ns >= REFUSALS_NS) {
+		left_out = count > REFUSALS_MAX ? count - REFUSALS_MAX : 0;
+		count = 0;
+		begin_ns = now;
+	}
+	number = ++count;
+	(void)pthread_mutex_unlock(&lock);
+	if (left_out > 0)
+		fprintf(stderr, "ctrace respond: %llu more requests were refused\n",
+			(unsigned long long)left_out);
+	if (number <= REFUSALS_MAX)
+		line_log(what, from, text, strnlen(text, REFUSAL_MAX));
+	if (number == REFUSALS_MAX)
+		fputs("ctrace respond: more refused requests of this minute are only counted\n",
+		      stderr);
+}
+
+static void request_words(const struct request *request, struct ct_buf *out)
+{
+	for (size_t i = 0; i < request->count; i++)
+		ct_buf_add_format(out, "%s%s", i > 0 ? " " : "", request->words[i]);
+}
+
 static char *refusal(const char *why)
 {
-	return answer_encode(CMD_USAGE, "", 0, why, strlen(why));
+	struct ct_buf text;
+	char *answer;
+
+	ct_buf_init(&text);
+	ct_buf_add_format(&text, "%s\n", why);
+	answer = answer_encode(CMD_USAGE, "", 0, ct_buf_text(&text), text.size);
+	ct_buf_fini(&text);
+	return answer;
+}
+
+/* Logs why the request is refused.  Returns the answer. */
+static char *request_refuse(const struct request *request, const char *why)
+{
+	struct ct_buf line;
+
+	ct_buf_init(&line);
+	ct_buf_add_format(&line, "%s: ", why);
+	request_words(request, &line);
+	refusal_log("refused from ", request->user, ct_buf_text(&line));
+	ct_buf_fini(&line);
+	return refusal(why);
 }
 
 /* Logs a command, with the user whom the sender names. */
@@ -162,37 +230,43 @@ static void request_log(const struct request *request)
 	struct ct_buf line;
 
 	ct_buf_init(&line);
-	for (size_t i = 0; i < request->count; i++)
-		ct_buf_add_format(&line, "%s%s", i > 0 ? " " : "", request->words[i]);
-	fputs("command from ", stderr);
-	ct_tool_print(stderr, request->user, strlen(request->user));
-	fputs(": ", stderr);
-	ct_tool_print(stderr, ct_buf_text(&line), line.size);
-	fputc('\n', stderr);
+	request_words(request, &line);
+	line_log("command from ", request->user, ct_buf_text(&line), line.size);
 	ct_buf_fini(&line);
+}
+
+static void request_is_refused(const char *why, void *unused)
+{
+	(void)unused;
+	refusal_log("refused", "", why);
+}
+
+static char *request_answer(const struct request *request, bool is_command)
+{
+	char why[REQUEST_WHY];
+	enum request_kind kind = request_kind_of(request->count, request->words, why);
+
+	if (kind == REQUEST_REFUSED)
+		return request_refuse(request, why);
+	if (kind == REQUEST_COMMAND && !is_command)
+		return request_refuse(request, "a command may not be sent as a display");
+	if (kind == REQUEST_COMMAND)
+		request_log(request);
+	return verb_answer(request->words);
 }
 
 static char *request_serve(bool is_command, const char *data, size_t size, size_t *out_size,
 			   void *unused)
 {
+	static const char garbage[] = "this is no request of ctrace --host";
 	struct request request;
 	char *answer;
 
-	(void)unused;
-	if (!request_decode(data, size, &request)) {
-		answer = refusal("this is no request of ctrace --host\n");
+	if (request_decode(data, size, &request)) {
+		answer = request_answer(&request, is_command);
 	} else {
-		enum request_kind kind = request_kind_of(request.count, request.words);
-
-		if (kind == REQUEST_REFUSED)
-			answer = refusal("this verb is not for other machines\n");
-		else if (kind == REQUEST_COMMAND && !is_command)
-			answer = refusal("a command may not be sent as a display\n");
-		else {
-			if (kind == REQUEST_COMMAND)
-				request_log(&request);
-			answer = verb_answer(request.words);
-		}
+		request_is_refused(garbage, unused);
+		answer = refusal(garbage);
 	}
 	request_fini(&request);
 	*out_size = answer != NULL ? strlen(answer) : 0;
@@ -236,6 +310,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 			argp_error(state,
 				   "expected an address, nats://HOST[:PORT], or CTRACE_NATS, or "
 				   "--metrics");
+		if (arguments->address != NULL && host_name_fault(arguments->host) != NULL)
+			argp_error(state,
+				   "\"%s\" is no name of a machine: %s; --name=HOST gives one",
+				   arguments->host, host_name_fault(arguments->host));
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -269,6 +347,7 @@ static int machines_serve(struct respond_arguments *arguments, const sigset_t *w
 					       .host = arguments->host,
 					       .serve = request_serve,
 					       .goes_on = respond_goes_on,
+					       .refused = request_is_refused,
 					       .ready = respond_is_ready,
 					       .user = arguments };
 	const struct ct_nats_module *module = stream_module("ctrace respond");

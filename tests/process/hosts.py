@@ -3,11 +3,14 @@
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import getpass
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import time
 
 import streams
 import writer
@@ -23,6 +26,28 @@ class Hosts(streams.Streams):
         line = responder.stderr.readline()
         assert line == f'ctrace respond: {name} listens\n', line
         return responder
+
+    def users(self, *more):
+        """A server with the users of docs/cluster.md, which may do what the page lets them.  Who names no user may do all."""
+        with open(os.path.join(os.environ['CTRACE_SOURCE'], 'docs', 'cluster.md'), encoding='utf-8') as file:
+            found = re.findall(r'^ {8}(\{ user: .*?\} \})$', file.read(), re.MULTILINE | re.DOTALL)
+        (port,) = streams.free_ports(1)
+        with open(self.at('server.conf'), 'w', encoding='ascii') as file:
+            file.write('no_auth_user: all\nauthorization { users = [\n{ user: all, password: p }\n' + '\n'.join([*found, *more]) + '\n] }\n')
+        server = streams.Server(self, 'one', port, ('-c', self.at('server.conf')))
+        server.until('Server is ready')
+        return server
+
+    def as_user(self, server, user):
+        self.environment['CTRACE_NATS'] = f'nats://{user}:secret@127.0.0.1:{server.port}'
+        return self.environment['CTRACE_NATS']
+
+    def ended(self, responder):
+        """What it has said."""
+        responder.send_signal(signal.SIGTERM)
+        said = responder.stderr.read()
+        assert responder.wait(PATIENCE) == 0, said
+        return said
 
     def ask(self, hosts, *words, check=True):
         return self.tool('--host', hosts, *words, check=check)
@@ -51,7 +76,7 @@ def every_machine_answers(room):
     one = room.ask('beta', 'list')
     assert one.stdout.startswith('== beta ==\n') and str(programs[1].process.pid) in one.stdout and 'alpha' not in one.stdout, one
     two = room.ask('alpha,gamma', 'list', check=False)
-    assert sorted(re.findall('== (.*) ==', two.stdout)) == ['alpha', 'gamma'] and 'beta' not in two.stdout, two
+    assert re.findall('== (.*) ==', two.stdout) == ['alpha', 'gamma'] and 'beta' not in two.stdout, two
 
 
 def levels_change_elsewhere(room):
@@ -61,10 +86,8 @@ def levels_change_elsewhere(room):
     changed = room.ask('alpha', 'level', 'WRT', 'warn')
     assert changed.returncode == 0 and 'WARN' in changed.stdout and before.stdout != changed.stdout, (before, changed)
     assert 'WARN' in room.ask('*', 'level', 'WRT', check=False).stdout
-    alpha.send_signal(signal.SIGTERM)
-    said = alpha.stderr.read()
-    assert re.search(r'^command from \w+: level WRT warn$', said, re.MULTILINE), said
-    assert alpha.wait(PATIENCE) == 0
+    said = room.ended(alpha)
+    assert f'ctrace respond: command from {getpass.getuser()}@{socket.gethostname()}: level WRT warn\n' in said, said
     program.end()
 
 
@@ -77,15 +100,22 @@ def operators_route_commands(room):
     assert 'WRT' in shown.stdout and 'beta' not in shown.stdout, shown
     started = room.tool('op', "ro alpha,TRACE CT,ON,COMP=WRT", check=False)
     assert '== alpha ==' in started.stdout, started
-    wrong = room.tool('op', 'ROUTE alpha', check=False)
-    assert wrong.returncode == 2 and 'expected ROUTE system,command' in wrong.stderr, wrong
+    for bare in ('ROUTE alpha', 'ROUTE', ' ro', 'ROUTE '):
+        wrong = room.tool('op', bare, check=False)
+        assert wrong.returncode == 2 and 'expected ROUTE system,command' in wrong.stderr, wrong
+    assert 'is not a command' in room.tool('op', 'ROUTER alpha,D TRACE', check=False).stderr
     program.end()
 
 
 def who_does_not_answer_is_named(room):
     _, (alpha, _) = room.machines('alpha', 'beta')
-    asked = room.ask('beta,delta', 'list', check=False)
-    assert '== beta ==' in asked.stdout and 'ctrace: delta did not answer' in asked.stderr and asked.returncode == 1, asked
+    before = time.monotonic()
+    asked = room.ask('gamma,beta,delta', 'list', check=False)
+    assert '== beta ==' in asked.stdout and asked.returncode == 1, asked
+    assert 'ctrace: gamma did not answer\n' in asked.stderr and 'ctrace: delta did not answer\n' in asked.stderr, asked
+    nobody = room.ask('delta', 'list', check=False)
+    assert nobody.returncode == 1 and nobody.stderr == 'ctrace: delta did not answer\n', nobody
+    assert time.monotonic() - before < 10, 'the servers say that nobody listens'
     alpha.send_signal(signal.SIGSTOP)
     asked = room.ask('alpha,beta', 'list', check=False)
     assert 'ctrace: alpha did not answer' in asked.stderr and '== beta ==' in asked.stdout, asked
@@ -97,24 +127,63 @@ def who_does_not_answer_is_named(room):
 
 def a_display_is_no_command(room):
     """A sender that may only publish displays sends a command as one."""
-    server, _ = room.machines('alpha')
+    server, (alpha,) = room.machines('alpha')
     program = on(room, 'alpha')
     requests = ['{"words":["level","WRT","error"],"user":"x"}', '{"words":["op","TRACE CT,OFF,COMP=WRT"],"user":"x"}',
                 '{"words":["op","D TRACE","TRACE CT,OFF,COMP=WRT"]}', '{"words":["show","/etc/passwd"]}', '{"words":["list","--names=pids"]}',
+                '{"words":["prop","emitter:binfile"],"user":"x"}', '{"words":["prop","-j","EMITTER:BINFILE","FILE"],"user":"x"}',
                 '{"words":["run","true"]}', '{"words":["stats","/tmp"]}', '{"words":[]}', '{"words":"list"}', '{"words":[1]}', 'x', '']
-    with streams.socket.create_connection(('127.0.0.1', server.port)) as link:
-        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB answers 1\r\n')
+    with socket.create_connection(('127.0.0.1', server.port)) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB _INBOX.answers 1\r\n')
         for request in requests:
-            link.sendall(f'PUB ctrace.op.alpha.display answers {len(request)}\r\n{request}\r\n'.encode())
+            link.sendall(f'PUB ctrace.op.alpha.display _INBOX.answers {len(request)}\r\n{request}\r\n'.encode())
         received = ''
         while received.count('"status"') < len(requests):
             received += link.recv(65536).decode('utf-8', 'replace')
     assert received.count('"status":2') == len(requests), received
     assert 'ERROR' not in room.ask('alpha', 'level', 'WRT').stdout
-    for words in (('show', 'x'), ('run', 'true'), ('list', '--names=pids'), ('stats', 'x')):
+    for words, expected in ((('show', 'x'), 'list, stats'), (('run', 'true'), 'list, stats'), (('stats', 'x'), 'stats alone'),
+                            (('list', '--names=pids'), '--pid=PID, --json or --all'), (('list', '--job=EM'), '--pid=PID, --json or --all'),
+                            (('level', 'WRT', '--job', 'EM'), '--job=GLOB'), (('op', '-'), '--job=GLOB')):
         refused = room.ask('alpha', *words, check=False)
-        assert refused.returncode == 2 and 'is not for other machines' in refused.stderr, refused
+        assert refused.returncode == 2 and 'is not for other machines; expected' in refused.stderr and expected in refused.stderr, refused
+    for option in ('--job=*', f'--pid={program.process.pid}', '--timeout=3', '--json', '--all', '-j', '-a'):
+        assert 'WRT' in room.ask('alpha', 'level', 'WRT', option).stdout, option
     program.end()
+    said = room.ended(alpha)
+    assert 'ctrace respond: refused from x: a command may not be sent as a display: level WRT error\n' in said, said
+    assert said.count('ctrace respond: refused: this is no request of ctrace --host\n') == 5, said
+
+
+def a_flood_of_refused_requests_is_counted(room):
+    server, (alpha,) = room.machines('alpha')
+    with socket.create_connection(('127.0.0.1', server.port)) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB _INBOX.answers 1\r\n')
+        words = streams.json.dumps({'words': ['show', 'x' * 4000], 'user': 'y' * 4000})
+        link.sendall(f'PUB ctrace.op.alpha.display _INBOX.answers {len(words)}\r\n{words}\r\n'.encode() * 1000)
+        received = ''
+        while received.count('"status":2') < 1000:
+            received += link.recv(65536).decode('utf-8', 'replace')
+    lines = room.ended(alpha).splitlines()
+    assert len(lines) == 21 and 'only counted' in lines[-1] and max(len(line) for line in lines) < 900, lines
+
+
+def no_file_of_the_machine_is_read(room):
+    """The responder may be root."""
+    server, (alpha,) = room.machines('alpha')
+    program = on(room, 'alpha')
+    with open(room.at('secret'), 'w', encoding='ascii') as file:
+        file.write('the secret of alpha\n')
+    refused = room.ask('alpha', 'reload', room.at('secret'), check=False)
+    assert refused.returncode == 2 and refused.stdout == '' and 'set the configuration on that machine' in refused.stderr, refused
+    for words in (['reload', room.at('secret')], ['reload', '--all', room.at('secret')], ['stats', room.at('secret')], ['op', '-f', room.at('secret')],
+                  ['op', f'--file={room.at("secret")}']):
+        answer = streams.request(server.port, 'ctrace.op.alpha.command', streams.json.dumps({'words': words, 'user': 'root@desk'}))
+        assert '"status":2' in answer and 'the secret' not in answer and 'is not for other machines' in answer, answer
+    read = room.ask('alpha', 'reload')
+    assert 'is in force' in read.stdout, read
+    program.end()
+    assert f'refused from root@desk: reload of a file is not for other machines' in room.ended(alpha)
 
 
 def a_request_is_not_routed_on(room):
@@ -125,44 +194,167 @@ def a_request_is_not_routed_on(room):
             answer = streams.request(server.port, f'ctrace.op.alpha.{kind}', streams.json.dumps({'words': ['op', command]}))
             assert '"status":2' in answer and '== ' not in answer, answer
     refused = room.tool('op', 'ROUTE alpha,ROUTE alpha,D TRACE', check=False)
-    assert refused.returncode == 2 and '==' not in refused.stdout, refused
+    assert refused.returncode == 2 and '==' not in refused.stdout and 'expected one ROUTE with all machines' in refused.stderr, refused
 
 
 def permissions_of_the_server_count(room):
-    """A user who may send displays alone."""
-    (port,) = streams.free_ports(1)
-    with open(room.at('server.conf'), 'w', encoding='ascii') as file:
-        file.write('authorization { users = [\n'
-                   ' { user: all, password: p }\n'
-                   ' { user: viewer, password: p, permissions: { publish: ["ctrace.op.*.display"], subscribe: ["_INBOX.>"] } } ] }\n')
-    server = streams.Server(room, 'one', port, ('-c', room.at('server.conf')))
-    server.until('Server is ready')
-    room.responder('alpha', f'nats://all:p@127.0.0.1:{port}')
+    """Those of the page."""
+    server = room.users()
+    room.responder('alpha', room.as_user(server, 'responder'))
     program = on(room, 'alpha')
-    room.environment['CTRACE_NATS'] = f'nats://viewer:p@127.0.0.1:{port}'
+    room.as_user(server, 'viewer')
     assert str(program.process.pid) in room.ask('alpha', 'list').stdout
-    refused = room.ask('alpha', 'level', 'WRT', 'error', check=False)
-    assert refused.returncode != 0 and 'ERROR' not in refused.stdout, refused
-    room.environment['CTRACE_NATS'] = f'nats://127.0.0.1:{port}'
+    assert str(program.process.pid) in room.ask('*', 'list').stdout
+    for user, hosts, words, missing in (('viewer', 'alpha', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.alpha.command)'),
+                                        ('viewer', '*', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.ALL.command)'),
+                                        ('forwarder', 'alpha', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.alpha.command)'),
+                                        ('forwarder', '*', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.ALL.command)'),
+                                        ('reader', 'alpha', ('level', 'WRT'), 'displays (subject ctrace.op.alpha.display)')):
+        room.as_user(server, user)
+        before = time.monotonic()
+        refused = room.ask(hosts, *words, check=False)
+        assert refused.returncode == 2 and refused.stdout == '' and 'did not answer' not in refused.stderr, refused
+        assert refused.stderr.endswith(f'permissions: the user of the address may not send {missing}\n'), refused
+        assert time.monotonic() - before < 10, 'it does not wait for an answer'
+    room.as_user(server, 'operator')
+    changed = room.ask('alpha', 'level', 'WRT', 'error')
+    assert 'ERROR' in changed.stdout, changed
+    room.environment['CTRACE_NATS'] = f'nats://viewer:wrong@127.0.0.1:{server.port}'
     nobody = room.ask('alpha', 'list', check=False)
     assert nobody.returncode == 2 and 'Authorization' in nobody.stderr, nobody
     program.end()
 
 
+def who_forwards_traces_commands_nobody(room):
+    """And the stream has no request."""
+    server = room.users()
+    alpha = room.responder('alpha', room.as_user(server, 'responder'))
+    program = on(room, 'alpha')
+    address = room.as_user(server, 'forwarder') + '/TRACES'
+    room.traced(100)
+    room.forward(address)
+    writer.same(room.shown(room.as_user(server, 'reader') + '/TRACES'), writer.expect(1, 100))
+    room.as_user(server, 'operator')
+    for words in (('list',), ('level', 'WRT', 'warn')):
+        room.ask('alpha', *words)
+        room.ask('*', *words)
+    subjects = streams.request(server.port, '$JS.API.STREAM.INFO.TRACES', '{"subjects_filter":">"}')
+    assert 'ctrace.default.' in subjects and 'ctrace.op' not in subjects, subjects
+    # A consumer of the stream delivers messages where its user may not publish, when somebody listens to that very subject.
+    forged = streams.json.dumps({'words': ['level', 'WRT', 'error'], 'user': 'forged'})
+    streams.request(server.port, 'ctrace.op.alpha.x.y.command', forged)
+    consumer = {'stream_name': 'TRACES', 'config': {'deliver_subject': 'ctrace.op.alpha.command', 'deliver_policy': 'last', 'ack_policy': 'none'}}
+    with socket.create_connection(('127.0.0.1', server.port), PATIENCE) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB ctrace.op.alpha.command 1\r\nPING\r\n')
+        received = b''
+        while b'PONG' not in received:
+            received += link.recv(65536)
+        made = streams.request(server.port, '$JS.API.CONSUMER.CREATE.TRACES', streams.json.dumps(consumer))
+        assert '"error"' not in made, made
+        while b'forged' not in received:
+            received += link.recv(65536)
+        said = alpha.stderr.readline()
+        while 'level WRT warn' in said:
+            said = alpha.stderr.readline()
+    assert said == 'ctrace respond: refused: it is no request that ctrace --host has sent to this machine\n', said
+    assert 'WARN' in room.ask('alpha', 'level', 'WRT').stdout
+    program.end()
+
+
+def a_stream_of_before_works(room):
+    """It has the subjects ctrace.>, and so the requests, until it is changed."""
+    server, (alpha,) = room.machines('alpha')
+    address = room.environment['CTRACE_NATS'] + '/TRACES'
+    config = {'name': 'TRACES', 'subjects': ['ctrace.>'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 1}
+    assert '"error"' not in streams.request(server.port, '$JS.API.STREAM.CREATE.TRACES', streams.json.dumps(config))
+    room.traced(100)
+    room.forward(address)
+    room.ask('alpha', 'list', check=False)
+    writer.same(room.shown(address), writer.expect(1, 100))
+    info = ('$JS.API.STREAM.INFO.TRACES', '{"subjects_filter":">"}')
+    assert 'ctrace.op.alpha.display' in streams.request(server.port, *info)
+    changed = streams.request(server.port, '$JS.API.STREAM.UPDATE.TRACES', streams.json.dumps({**config, 'subjects': ['ctrace.*.*.*.*.*']}))
+    assert '"error"' not in changed, changed
+    before = room.ask('alpha', 'list', check=False)
+    assert '"ctrace.op.alpha.display":1' in streams.request(server.port, *info), before
+    room.traced(100)
+    room.forward(address)
+    assert sum(room.shown(address).values()) == 200
+
+
+def a_responder_says_what_it_may_not(room):
+    server = room.users('{ user: mute, password: secret, permissions: { publish: ["nothing"], subscribe: ["ctrace.op.*.*"] } }',
+                        '{ user: single, password: secret, permissions: { publish: ["_INBOX.>"], subscribe: ["ctrace.op.alpha.*"] } }')
+    for user, subject in (('viewer', 'ctrace.op.alpha.*'), ('single', 'ctrace.op.ALL.*')):
+        refused = room.tool('respond', '--name=alpha', room.as_user(server, user), check=False)
+        assert refused.returncode == 2 and refused.stderr == \
+            f'ctrace respond: permissions: the user of the address may not subscribe to {subject}\n', refused
+    mute = room.responder('alpha', room.as_user(server, 'mute'))
+    room.as_user(server, 'operator')
+    asked = room.ask('alpha', 'level', 'WRT', 'warn', check=False)
+    assert asked.returncode == 1 and 'alpha did not answer' in asked.stderr, asked
+    said = room.ended(mute)
+    assert said == 'ctrace respond: refused: permissions: the user of the address may not answer; it has to publish _INBOX.>\n', said
+
+
+def names_are_those_of_machines(room):
+    server, _ = room.machines('alpha', 'büro.zürich')
+    address = room.environment['CTRACE_NATS']
+    for asked in ('ALPHA', 'Alpha', 'alpha,ALPHA'):
+        found = room.ask(asked, 'list', check=False)
+        assert re.findall('== (.*) ==', found.stdout) == ['alpha'] and 'did not' not in found.stderr, found
+    assert '== alpha ==' in room.tool('op', 'RO ALPHA,D TRACE', check=False).stdout
+    # They are one word in subjects.
+    other = room.ask('büro_zürich', 'flush', check=False)
+    assert other.returncode == 2 and other.stdout == '' and \
+        other.stderr == 'ctrace: büro_zürich: the machine that listens there is büro.zürich\n', other
+    second = room.responder('büro_zürich', address)
+    for asked in ('büro_zürich', 'BüRO.ZüRICH', 'büro.zürich,büro_zürich'):
+        found = room.ask(asked, 'list', check=False)
+        assert re.findall('== (.*) ==', found.stdout.lower()) == asked.lower().split(',') and 'listens' not in found.stderr, found
+    assert 'refused: it is for the machine B' in room.ended(second)
+    for wrong in ('ALL', 'all', '*OTHER', 'T=5', 'ba*', 'alpha,ALL', 'a b/c', 'x' * 256, ' ', ','):
+        before = time.monotonic()
+        refused = room.ask(wrong, 'list', check=False)
+        assert refused.returncode == 2 and 'name of a machine' in refused.stderr and refused.stdout == '', refused
+        assert time.monotonic() - before < 10
+    for wrong in ('', 'ALL', 'All', '*', 'a b', 'x' * 256):
+        refused = room.tool('respond', '-n', wrong, address, check=False)
+        assert refused.returncode == 2 and f'"{wrong}" is no name of a machine: ' in refused.stderr and '--name=HOST' in refused.stderr, refused
+    everyone = room.ask('*ALL', 'list', check=False)
+    assert re.findall('== (.*) ==', everyone.stdout) == ['alpha', 'büro.zürich'], everyone
+    assert '== alpha ==' in room.tool('op', 'RO (alpha, büro.zürich),D TRACE', check=False).stdout
+
+
+def two_responders_of_a_name_are_reported(room):
+    _, _ = room.machines('alpha', 'alpha')
+    for hosts in ('alpha', '*'):
+        end = time.monotonic() + PATIENCE
+        while True:  # the second one may begin after the first has answered
+            asked = room.ask(hosts, 'list', check=False)
+            assert asked.stdout.count('== alpha ==') == 1, asked
+            if 'ctrace: alpha: 2 responders have this name, and each has carried it out' in asked.stderr:
+                break
+            assert time.monotonic() < end, asked
+
+
 def a_hundred_machines_answer(room):
     room.machines(*(f'machine{number}' for number in range(100)))
     asked = room.ask('*', 'list', check=False)
-    assert len(set(re.findall('== (.*) ==', asked.stdout))) == 100, asked.stdout
+    assert re.findall('== (.*) ==', asked.stdout) == sorted(f'machine{number}' for number in range(100)), asked.stdout
 
 
 def without_servers_it_is_explained(room):
     for address, text in ((None, 'CTRACE_NATS has no address'), ('nats://127.0.0.1:1', 'cannot connect to nats://127.0.0.1:1'),
-                          ('http://x', 'is no address')):
+                          ('http://x', 'is no address of servers; expected nats://HOST[:PORT][,HOST...][?KEY=VALUE&...]\n'),
+                          ('nats://', 'is no address of servers; expected nats://HOST[:PORT][,HOST...][?KEY=VALUE&...]\n')):
         room.environment.pop('CTRACE_NATS', None)
         if address is not None:
             room.environment['CTRACE_NATS'] = address
         asked = room.ask('*', 'list', check=False)
         assert asked.returncode == 2 and text in asked.stderr, asked
+    refused = room.tool('respond', 'nats://', check=False)
+    assert refused.returncode == 2 and refused.stderr.endswith('expected nats://HOST[:PORT][,HOST...][?KEY=VALUE&...]\n'), refused
 
 
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and

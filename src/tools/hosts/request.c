@@ -8,30 +8,37 @@
  */
 #include "tools/hosts/request.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <pwd.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #define WORD_SIZE 4096u
+#define HOST_MAX 255u
+
+#define TARGET_OPTIONS "--job=GLOB, --pid=PID, --asid=HEX, --timeout=SECONDS, --json or --all"
 
 /* The verbs, and with how many words beside options they only display. */
 static const struct {
 	const char *name;
-	size_t displays; /* words, of the verb and behind it */
+	size_t displays;     /* words, of the verb and behind it */
+	const char *options; /* that are taken */
 } verbs[] = {
-	{ "list", REQUEST_WORDS },
-	{ "stats", 1 },
-	{ "level", 2 },
-	{ "dest", 2 },
-	{ "prop", 3 },
-	{ "flush", 0 },
-	{ "rotate", 0 },
-	{ "reload", 0 },
-	{ "op", 0 },
+	{ "list", REQUEST_WORDS, "--pid=PID, --json or --all" },
+	{ "stats", 1, TARGET_OPTIONS },
+	{ "level", 2, TARGET_OPTIONS },
+	{ "dest", 2, TARGET_OPTIONS },
+	{ "prop", 3, TARGET_OPTIONS },
+	{ "flush", 0, TARGET_OPTIONS },
+	{ "rotate", 0, TARGET_OPTIONS },
+	{ "reload", 0, TARGET_OPTIONS },
+	{ "op", 0, TARGET_OPTIONS },
 };
 
 /* D TRACE and DISPLAY TRACE display; all other commands of an operator change something. */
@@ -57,46 +64,98 @@ static bool command_routes(const char *command)
 }
 
 /* An option may have its value in the next word, so only forms with "=" or a letter are taken. */
-static bool option_is_taken(const char *word)
+static bool option_is_taken(const char *options, const char *word)
 {
-	static const char *const taken[] = { "--json", "--all", "-j", "-a" };
+	size_t size = strcspn(word, "=");
+	const char *at;
 
-	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
-		if (strcmp(word, taken[i]) == 0)
-			return true;
-	return strncmp(word, "--job=", 6) == 0 || strncmp(word, "--pid=", 6) == 0 ||
-	       strncmp(word, "--asid=", 7) == 0 || strncmp(word, "--timeout=", 10) == 0;
+	if (strcmp(word, "-j") == 0 || strcmp(word, "-a") == 0)
+		return true;
+	if (size < 3 || word[1] != '-')
+		return false;
+	size += word[size] == '=';
+	at = memmem(options, strlen(options), word, size);
+	return at != NULL && (at[size - 1] == '=' || strchr(" ,", at[size]) != NULL);
 }
 
-enum request_kind request_kind_of(size_t count, char *const *words)
+static enum request_kind refuse(char why[REQUEST_WHY], const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static enum request_kind refuse(char why[REQUEST_WHY], const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(why, REQUEST_WHY, format, arguments);
+	va_end(arguments);
+	return REQUEST_REFUSED;
+}
+
+enum request_kind request_kind_of(size_t count, char *const *words, char why[REQUEST_WHY])
 {
 	size_t plain = 0, verb = 0;
-	bool displays = true;
+	bool displays = true, is_op;
 
 	while (verb < sizeof verbs / sizeof *verbs &&
 	       (count == 0 || strcmp(verbs[verb].name, words[0]) != 0))
 		verb++;
 	if (verb == sizeof verbs / sizeof *verbs)
-		return REQUEST_REFUSED;
+		return refuse(why,
+			      "\"%.64s\" is not for other machines; expected list, stats, level, "
+			      "dest, prop, flush, rotate, reload or op",
+			      count > 0 ? words[0] : "");
+	is_op = strcmp(words[0], "op") == 0;
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0 && words[i][0] == '-') {
-			if (!option_is_taken(words[i]))
-				return REQUEST_REFUSED;
+			if (!option_is_taken(verbs[verb].options, words[i]))
+				return refuse(
+					why,
+					"\"%.64s\" of %s is not for other machines; expected %s",
+					words[i], words[0], verbs[verb].options);
 			continue;
 		}
 		plain++;
-		if (i == 0 || strcmp(words[0], "op") != 0)
+		/* An address that an emitter has may contain a password. */
+		if (i > 0 && strncasecmp(words[i], "emitter:", 8) == 0)
+			displays = false;
+		if (i == 0 || !is_op)
 			continue;
 		if (command_routes(words[i]))
-			return REQUEST_REFUSED;
+			return refuse(
+				why, "ROUTE in a command for another machine is not carried out; "
+				     "expected one ROUTE with all machines, ROUTE (h1,h2),command");
 		displays = displays && command_displays(words[i]);
 	}
-	if (strcmp(words[0], "op") == 0)
+	if (is_op)
 		return displays && plain > 1 ? REQUEST_DISPLAY : REQUEST_COMMAND;
-	/* Paths of traces are another machine's business. */
+	/* Both would read a file there, and send back what it has: the responder may read more than
+	 * the sender. */
 	if (strcmp(words[0], "stats") == 0 && plain > 1)
-		return REQUEST_REFUSED;
-	return plain <= verbs[verb].displays ? REQUEST_DISPLAY : REQUEST_COMMAND;
+		return refuse(why,
+			      "stats of a path is not for other machines; expected stats alone, "
+			      "for the processes there");
+	if (strcmp(words[0], "reload") == 0 && plain > 1)
+		return refuse(why, "reload of a file is not for other machines; set the "
+				   "configuration on that machine, and send reload without a file");
+	return displays && plain <= verbs[verb].displays ? REQUEST_DISPLAY : REQUEST_COMMAND;
+}
+
+const char *host_name_fault(const char *name)
+{
+	static const char expected[] =
+		"expected 1 to 255 letters, digits, points, hyphens and underlines";
+	size_t size = strlen(name);
+
+	if (strcasecmp(name, "ALL") == 0)
+		return "ALL is no machine; * and *ALL are for all";
+	if (size == 0 || size > HOST_MAX)
+		return expected;
+	for (size_t i = 0; i < size; i++) {
+		unsigned char byte = (unsigned char)name[i];
+
+		if (byte < 128 && isalnum(byte) == 0 && strchr("._-", byte) == NULL)
+			return expected;
+	}
+	return NULL;
 }
 
 char *request_encode(size_t count, char *const *words)
@@ -104,12 +163,15 @@ char *request_encode(size_t count, char *const *words)
 	const struct passwd *user = getpwuid(geteuid());
 	json_t *list = json_array();
 	json_t *request = json_object();
-	char *text = NULL;
+	char *text = NULL, host[HOST_MAX + 1] = "";
+
+	(void)gethostname(host, sizeof host - 1);
 
 	for (size_t i = 0; i < count; i++)
 		(void)json_array_append_new(list, json_string(words[i]));
 	if (json_object_set_new(request, "words", list) == 0 &&
-	    json_object_set_new(request, "user", json_string(user != NULL ? user->pw_name : "")) ==
+	    json_object_set_new(request, "user",
+				json_sprintf("%s@%s", user != NULL ? user->pw_name : "", host)) ==
 		    0 &&
 	    json_array_size(list) == count)
 		text = json_dumps(request, JSON_COMPACT);

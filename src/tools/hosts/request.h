@@ -16,14 +16,19 @@ enum request_kind {
 	REQUEST_COMMAND, /* changes something */
 	REQUEST_REFUSED, /* is no verb for other machines */
 };
-enum request_kind request_kind_of(size_t count, char *const *words);
+#define REQUEST_WHY 256u
+/* REQUEST_REFUSED: why says what was found, and what was expected. */
+enum request_kind request_kind_of(size_t count, char *const *words, char why[REQUEST_WHY]);
+
+/* Returns what a name of a machine has to be, or NULL if this is one. */
+const char *host_name_fault(const char *name);
 
 #define REQUEST_WORDS 64u /* at most, of at most 4,096 bytes each */
 
 struct request {
 	char *words[REQUEST_WORDS + 1]; /* "level", "kvs.net", NULL */
 	size_t count;
-	char *user; /* who sent it, as he says; "" */
+	char *user; /* who sent it, user@machine, as he says; "" */
 	void *json; /* has the texts */
 };
 /* Returns the request as text, which the caller frees; NULL without memory. */

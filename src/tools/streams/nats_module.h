@@ -8,7 +8,8 @@
  *
  *     <subject>.<cluster>.<host>.<job>.<trace>.<file>
  *
- * where trace is the trace's uuid, and file is `metadata` or `stream-<number>`.  The metadata come
+ * where trace is the trace's uuid, and file is `metadata` or `stream-<number>`.  The stream has the
+ * subjects `<subject>.*.*.*.*.*`, and so not those of requests (below).  The metadata come
  * as a whole each time that they have changed, and once behind the packets, so that a stream that
  * keeps only the last messages has them; the last message of their subject counts.
  *
@@ -79,8 +80,10 @@ struct ct_nats_copy {
  *     <subject>.op.<host>.display    <subject>.op.ALL.display
  *     <subject>.op.<host>.command    <subject>.op.ALL.command
  *
- * and answers each request twice: at once, with nothing, and when it is done.  The servers decide
- * who may publish to a subject.
+ * with the host's name in lower case, and answers each request twice: at once, with nothing, and
+ * when it is done.  They have fewer words than the messages of traces, so no stream keeps them.
+ * Two names may be one word; so a request has the name itself, and a responder of another name
+ * answers with nothing alone.  The servers decide who may publish to a subject.
  */
 
 /* Called for each request, on a thread of libnats, for two requests at once at most.  Returns the
@@ -92,16 +95,25 @@ struct ct_nats_responder {
 	const char *host;
 	ct_nats_serve *serve;
 	ct_nats_goes_on *goes_on;
+	/* A request came that serve is not called for; on a thread of libnats. */
+	void (*refused)(const char *why, void *user);
 	void *user;
 	void (*ready)(void *user); /* it listens now */
 	char error[CT_NATS_ERROR_SIZE];
 };
 
-/* Called for the answer of a host; data NULL: it has begun and not answered in time. */
-typedef void ct_nats_take(const char *host, const char *data, size_t size, void *user);
+struct ct_nats_answer {
+	const char *host; /* as it names itself, or as it was asked for */
+	const char *data; /* NULL: it has not answered in time, or why says something else */
+	size_t size;
+	const char *why;     /* NULL, or why there is no answer */
+	unsigned responders; /* that answered to the name */
+};
+/* Called for each host, in the order of the question, or of their names. */
+typedef void ct_nats_take(const struct ct_nats_answer *answer, void *user);
 struct ct_nats_question {
 	const char *address;
-	const char *const *hosts; /* in any form: names are compared as words of subjects */
+	const char *const *hosts; /* names are compared without the case of A to Z */
 	size_t host_count;        /* 0: all that answer */
 	bool is_command;
 	const char *request;
