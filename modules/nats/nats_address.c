@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { TEXT, COUNT, DURATION, SIZE };
+#define AGE_MIN 60 /* seconds: readers of a stream that keeps less come too late */
+#define BYTES_MIN (1 << 20)
+#define PORT_MAX 65535u
+
+enum kind { TEXT, NAME, COUNT, DURATION, SIZE };
 
 static const struct key {
 	const char *name;
@@ -25,17 +29,21 @@ static const struct key {
 	}
 	KEY("subject", TEXT, subject, "the first words of all subjects, such as ctrace"),
 	KEY("cluster", TEXT, cluster, "a name"),
-	KEY("host", TEXT, host, "a name, or * for all"),
-	KEY("job", TEXT, job, "a name, or * for all"),
+	KEY("host", NAME, host, "one name; --host takes patterns"),
+	KEY("job", NAME, job, "one name; --job takes patterns"),
 	KEY("credentials", TEXT, credentials, "a file"),
 	KEY("ca", TEXT, ca, "a file"),
 	KEY("certificate", TEXT, certificate, "a file"),
 	KEY("key", TEXT, key, "a file"),
 	KEY("replicas", COUNT, replicas, "1 to 5"),
-	KEY("maxage", DURATION, max_age, "a time of at most 106751d, such as 90s, 12h or 7d"),
-	KEY("maxbytes", SIZE, max_bytes, "a size, such as 500M or 10G"),
+	KEY("maxage", DURATION, max_age,
+	    "a number and s, m, h or d, such as 7d; at least 1m, at most 106751d"),
+	KEY("maxbytes", SIZE, max_bytes,
+	    "bytes, or a number and K, M, G or T, such as 10G; at least 1M"),
 #undef KEY
 };
+
+static const char expected[] = "expected nats://HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE&...]";
 
 /* Between :// and @, up to the next server. */
 void ct_nats_shown(char *out, size_t size, const char *address)
@@ -90,6 +98,7 @@ static bool text_store(char *out, size_t capacity, const char *text, size_t size
 	return true;
 }
 
+/* A time has a unit.  A number of bytes may have none, as in ctrace.spool.size. */
 static bool number_store(int64_t *out, enum kind kind, const char *text)
 {
 	static const struct {
@@ -101,21 +110,22 @@ static bool number_store(int64_t *out, enum kind kind, const char *text)
 		{ 'm', DURATION, 60 },
 		{ 'h', DURATION, 3600 },
 		{ 'd', DURATION, 86400 },
-		{ 'K', SIZE, 1 << 10 },
-		{ 'M', SIZE, 1 << 20 },
-		{ 'G', SIZE, (int64_t)1 << 30 },
-		{ 'T', SIZE, (int64_t)1 << 40 },
+		{ 'k', SIZE, 1 << 10 },
+		{ 'm', SIZE, 1 << 20 },
+		{ 'g', SIZE, (int64_t)1 << 30 },
+		{ 't', SIZE, (int64_t)1 << 40 },
 	};
 	char *end;
 	long long value;
-	int64_t factor = 1;
+	int64_t factor = kind == DURATION ? 0 : 1;
 
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (end == text || errno != 0 || value <= 0)
 		return false;
 	for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++) {
-		if (units[i].kind == kind && units[i].letter == *end && end[1] == '\0') {
+		if (units[i].kind == kind && end[1] == '\0' &&
+		    units[i].letter == (kind == SIZE ? *end | 0x20 : *end)) {
 			factor = units[i].factor;
 			end++;
 		}
@@ -123,14 +133,31 @@ static bool number_store(int64_t *out, enum kind kind, const char *text)
 	if (*end != '\0' || __builtin_mul_overflow(value, factor, &value))
 		return false;
 	/* The servers count nanoseconds. */
-	if (kind == DURATION && value > INT64_MAX / 1000000000)
+	if (kind == DURATION && (value < AGE_MIN || value > INT64_MAX / 1000000000))
+		return false;
+	if (kind == SIZE && value < BYTES_MIN)
 		return false;
 	*out = value;
 	return kind != COUNT || value <= 5;
 }
 
-static enum ctrace_status pair_take(const char *text, size_t size, struct ct_nats_address *out,
-				    char error[CT_NATS_ERROR_SIZE])
+/* Is the key before this pair?  `keys_begin` is behind the question mark. */
+static bool key_is_repeated(const char *keys_begin, const char *pair, size_t name_size)
+{
+	for (const char *at = keys_begin; at < pair; at = strchr(at, '&') + 1)
+		if (strncmp(at, pair, name_size + 1) == 0) /* with the = */
+			return true;
+	return false;
+}
+
+/* A pattern, a list, or nothing. */
+static bool name_is_one(const char *name)
+{
+	return name[0] != '\0' && (strcmp(name, "*") == 0 || strpbrk(name, "*?[],") == NULL);
+}
+
+static enum ctrace_status pair_take(const char *keys_begin, const char *text, size_t size,
+				    struct ct_nats_address *out, char error[CT_NATS_ERROR_SIZE])
 {
 	const char *equals = memchr(text, '=', size);
 	size_t name_size = equals != NULL ? (size_t)(equals - text) : size;
@@ -144,13 +171,17 @@ static enum ctrace_status pair_take(const char *text, size_t size, struct ct_nat
 
 		if (strlen(keys[i].name) != name_size || memcmp(keys[i].name, text, name_size) != 0)
 			continue;
+		if (key_is_repeated(keys_begin, text, name_size))
+			return refuse(error, "the address has %s= twice; expected it once",
+				      keys[i].name);
 		if (!text_store(value, sizeof value, equals + 1, size - name_size - 1) ||
-		    (keys[i].kind != TEXT &&
+		    (keys[i].kind == NAME && !name_is_one(value)) ||
+		    (keys[i].kind > NAME &&
 		     !number_store((int64_t *)(void *)member, keys[i].kind, value)))
 			return refuse(error, "%s in the address has \"%.*s\"; expected %s",
 				      keys[i].name, (int)(size - name_size - 1), equals + 1,
 				      keys[i].expected);
-		if (keys[i].kind == TEXT)
+		if (keys[i].kind <= NAME)
 			memcpy(member, value, sizeof value);
 		return CTRACE_OK;
 	}
@@ -165,8 +196,26 @@ static enum ctrace_status pair_take(const char *text, size_t size, struct ct_nat
 	return CTRACE_SYNTAX_ERROR;
 }
 
+/* HOST, HOST:PORT, [ADDRESS], [ADDRESS]:PORT */
+static bool port_is_good(const char *host, size_t size)
+{
+	const char *colon = memrchr(host, ':', size);
+	size_t digits = colon != NULL ? (size_t)(host + size - colon) - 1 : 0;
+	unsigned port = 0;
+
+	if (colon == NULL || memchr(colon, ']', digits + 1) != NULL)
+		return true;
+	for (size_t i = 1; i <= digits && port <= PORT_MAX; i++) {
+		if (colon[i] < '0' || colon[i] > '9')
+			return false;
+		port = port * 10 + (unsigned)(colon[i] - '0');
+	}
+	return port > 0 && port <= PORT_MAX;
+}
+
 /* "h1:4222,h2" becomes "nats://h1:4222,nats://h2"; what is before an @ is of all. */
-static bool servers_store(struct ct_nats_address *out, const char *hosts, size_t size)
+static enum ctrace_status servers_store(struct ct_nats_address *out, const char *hosts, size_t size,
+					char error[CT_NATS_ERROR_SIZE])
 {
 	const char *at_sign = memchr(hosts, '@', size);
 	size_t login_size = at_sign != NULL ? (size_t)(at_sign + 1 - hosts) : 0;
@@ -176,35 +225,42 @@ static bool servers_store(struct ct_nats_address *out, const char *hosts, size_t
 	for (hosts += login_size; hosts < end;) {
 		const char *comma = memchr(hosts, ',', (size_t)(end - hosts));
 		const char *host_end = comma != NULL ? comma : end;
-		int written =
-			snprintf(out->servers + used, sizeof out->servers - used, "%s%s%.*s%.*s",
-				 used > 0 ? "," : "", out->uses_tls ? "tls://" : "nats://",
-				 (int)login_size, login, (int)(host_end - hosts), hosts);
+		int written;
+
+		if (!port_is_good(hosts, (size_t)(host_end - hosts)))
+			return refuse(error,
+				      "\"%.*s\" in the address has no port; expected 1 to 65535 "
+				      "behind the colon",
+				      (int)(host_end - hosts), hosts);
+		written = snprintf(out->servers + used, sizeof out->servers - used, "%s%s%.*s%.*s",
+				   used > 0 ? "," : "", out->uses_tls ? "tls://" : "nats://",
+				   (int)login_size, login, (int)(host_end - hosts), hosts);
 
 		if (host_end == hosts || written < 0 ||
 		    (size_t)written >= sizeof out->servers - used)
-			return false;
+			return refuse(error,
+				      "a server in the address has no name, or they are too long; "
+				      "%s",
+				      expected);
 		used += (size_t)written;
 		hosts = host_end + 1;
 	}
-	return used > 0;
+	return used > 0 ? CTRACE_OK : refuse(error, "the address names no server; %s", expected);
 }
 
 enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 					 struct ct_nats_address *out,
 					 char error[CT_NATS_ERROR_SIZE])
 {
-	static const char expected[] =
-		"expected nats://HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE&...]";
 	bool uses_tls = strncmp(text, "tls://", 6) == 0;
 	const char *hosts = text + (uses_tls ? 6 : 7);
-	const char *slash, *question;
+	const char *slash, *question, *keys_begin;
+	enum ctrace_status status;
 	char shown[CT_NATS_ERROR_SIZE / 2];
 	bool has_stream;
 
 	*out = (struct ct_nats_address){
 		.uses_tls = uses_tls,
-		.subject = "ctrace",
 		.host = "*",
 		.job = "*",
 		.replicas = 1,
@@ -217,26 +273,36 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 	if (!has_stream && needs_stream)
 		return refuse(error, "\"%s\" names no stream; %s", shown, expected);
 	question = strchr(slash, '?');
-	if (!servers_store(out, hosts, (size_t)(slash - hosts)))
-		return refuse(error, "\"%.*s\" names no server; %s", (int)(slash - text), text,
-			      expected);
-	if (has_stream &&
-	    (!text_store(out->stream, sizeof out->stream, slash + 1,
-			 question != NULL ? (size_t)(question - slash - 1) : strlen(slash + 1)) ||
-	     strpbrk(out->stream, ".*> \t/\\") != NULL))
-		return refuse(error, "\"%s\" is no name of a stream; it has no . * > / or blank",
-			      slash + 1);
+	status = servers_store(out, hosts, (size_t)(slash - hosts), error);
+	if (status != CTRACE_OK)
+		return status;
+	if (has_stream) {
+		size_t size = strcspn(slash + 1, "?");
+
+		if (size >= sizeof out->stream)
+			return refuse(error,
+				      "the name of the stream has %zu bytes; expected at most %zu",
+				      size, sizeof out->stream - 1);
+		if (!text_store(out->stream, sizeof out->stream, slash + 1, size) ||
+		    strpbrk(out->stream, ".*> \t/\\") != NULL)
+			return refuse(error,
+				      "\"%.*s\" is no name of a stream; it has no . * > / or blank",
+				      (int)size, slash + 1);
+	}
+	keys_begin = question != NULL ? question + 1 : NULL;
 	while (question != NULL && question[1] != '\0') {
 		const char *pair = question + 1;
-		enum ctrace_status status;
 
 		question = strchr(pair, '&');
-		status =
-			pair_take(pair, question != NULL ? (size_t)(question - pair) : strlen(pair),
-				  out, error);
+		status = pair_take(keys_begin, pair,
+				   question != NULL ? (size_t)(question - pair) : strlen(pair), out,
+				   error);
 		if (status != CTRACE_OK)
 			return status;
 	}
+	out->has_subject = out->subject[0] != '\0';
+	if (!out->has_subject)
+		memcpy(out->subject, "ctrace", sizeof "ctrace");
 	return CTRACE_OK;
 }
 
@@ -253,4 +319,18 @@ void ct_nats_token(char *out, size_t size, const char *text)
 	if (at == 0 && size > 1)
 		out[at++] = '_';
 	out[at] = '\0';
+}
+
+void ct_nats_host_token(char *out, size_t size, const char *host)
+{
+	ct_nats_token(out, size, host);
+	for (; *out != '\0'; out++)
+		*out = *out >= 'A' && *out <= 'Z' ? (char)(*out | 0x20) : *out;
+}
+
+void ct_nats_job_token(char *out, size_t size, const char *job)
+{
+	ct_nats_token(out, size, job);
+	for (; *out != '\0'; out++)
+		*out = *out >= 'a' && *out <= 'z' ? (char)(*out & ~0x20) : *out;
 }

@@ -426,8 +426,8 @@ static enum ctrace_status stream_fetch(struct ct_nats_fetcher *fetch)
 
 	if (address->cluster[0] != '\0')
 		ct_nats_token(cluster, sizeof cluster, address->cluster);
-	ct_nats_token(host, sizeof host, address->host);
-	ct_nats_token(job, sizeof job, address->job);
+	ct_nats_host_token(host, sizeof host, address->host);
+	ct_nats_job_token(job, sizeof job, address->job);
 	(void)snprintf(fetch->filter, sizeof fetch->filter, "%s.%s.%s.%s.*.*", address->subject,
 		       cluster, strcmp(address->host, "*") != 0 ? host : "*",
 		       strcmp(address->job, "*") != 0 ? job : "*");

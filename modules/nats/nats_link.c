@@ -187,9 +187,8 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 	return result;
 }
 
-enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
-				     const struct ct_nats_address *address, bool makes,
-				     char error[CT_NATS_ERROR_SIZE])
+enum ctrace_status ct_nats_link_open(struct ct_nats_link *link, struct ct_nats_address *address,
+				     bool makes, char error[CT_NATS_ERROR_SIZE])
 {
 	jsOptions js_options;
 	natsStatus status;
@@ -237,9 +236,38 @@ static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_addr
 		       address->stream, other, address->subject, address->subject);
 }
 
-enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
-				       const struct ct_nats_address *address, bool makes,
-				       char error[CT_NATS_ERROR_SIZE])
+/* The beginning of the stream's subjects, as ctrace makes them: "acme.>", or "acme.*.*.*.*.*".
+ * Those of a mirror are not known. */
+static void subject_take(struct ct_nats_address *address, const jsStreamConfig *config)
+{
+	static const char *const ends[] = { ".*.*.*.*.*", ".>" };
+	char found[CT_NATS_TEXT] = "";
+
+	if (config == NULL || address->has_subject)
+		return;
+	for (int i = 0; i < config->SubjectsLen; i++) {
+		const char *subject = config->Subjects[i];
+
+		for (size_t j = 0; j < sizeof ends / sizeof *ends; j++) {
+			size_t size = strlen(subject), end = strlen(ends[j]);
+
+			if (size <= end || size - end >= sizeof found ||
+			    strcmp(subject + size - end, ends[j]) != 0 ||
+			    strcspn(subject, "*>") < size - end)
+				continue;
+			/* One of several: the name that ctrace gives. */
+			if (found[0] == '\0' || strncmp(subject, "ctrace.", 7) == 0)
+				(void)snprintf(found, sizeof found, "%.*s", (int)(size - end),
+					       subject);
+			break;
+		}
+	}
+	if (found[0] != '\0')
+		memcpy(address->subject, found, sizeof found);
+}
+
+enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats_address *address,
+				       bool makes, char error[CT_NATS_ERROR_SIZE])
 {
 	char servers[CT_NATS_ERROR_SIZE / 2];
 	jsStreamInfo *info = NULL;
@@ -248,6 +276,7 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
 	if (status == NATS_NOT_FOUND && makes)
 		status = stream_make(link->context, address, &info);
 	if (status == NATS_OK) {
+		subject_take(address, info->Config);
 		link->created = info->Created;
 		link->first_sequence = info->State.FirstSeq;
 		link->last_sequence = info->State.LastSeq;

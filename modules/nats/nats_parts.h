@@ -18,7 +18,8 @@ struct ct_nats_address {
 	char servers[1024]; /* as libnats takes them, with the scheme, commas between */
 	bool uses_tls;
 	char stream[CT_NATS_TEXT];
-	char subject[CT_NATS_TEXT]; /* ctrace */
+	char subject[CT_NATS_TEXT]; /* ctrace; or, without has_subject, the stream's */
+	bool has_subject;           /* the address names it */
 	char cluster[CT_NATS_TEXT]; /* default; of a reader *: any */
 	char host[CT_NATS_TEXT];    /* of a reader; *: any */
 	char job[CT_NATS_TEXT];
@@ -39,6 +40,10 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 void ct_nats_shown(char *out, size_t size, const char *address);
 /* Replaces what a token of a subject may not have. */
 void ct_nats_token(char *out, size_t size, const char *text);
+/* The words of a host and of a job in the subjects of messages: small letters, and capitals.  So a
+ * reader finds what a filter accepts, which compares them whatever the case. */
+void ct_nats_host_token(char *out, size_t size, const char *host);
+void ct_nats_job_token(char *out, size_t size, const char *job);
 
 /* ---- nats_link.c: the connection */
 
@@ -58,14 +63,13 @@ const char *ct_nats_reason(natsStatus status);
 enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 				   const struct ct_nats_address *address,
 				   char error[CT_NATS_ERROR_SIZE]);
-/* Connects.  With `makes`, makes the stream when there is none. */
-enum ctrace_status ct_nats_link_open(struct ct_nats_link *link,
-				     const struct ct_nats_address *address, bool makes,
-				     char error[CT_NATS_ERROR_SIZE]);
-/* Looks at the stream again.  With `makes`, makes it when there is none. */
-enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link,
-				       const struct ct_nats_address *address, bool makes,
-				       char error[CT_NATS_ERROR_SIZE]);
+/* Connects, and looks at the stream as below. */
+enum ctrace_status ct_nats_link_open(struct ct_nats_link *link, struct ct_nats_address *address,
+				     bool makes, char error[CT_NATS_ERROR_SIZE]);
+/* Looks at the stream.  With `makes`, makes it when there is none.  When the address names no
+ * subject, it gets that of the stream. */
+enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats_address *address,
+				       bool makes, char error[CT_NATS_ERROR_SIZE]);
 void ct_nats_link_close(struct ct_nats_link *link);
 /* Waits a fifth of a second.  Returns false when the copy is to end. */
 bool ct_nats_wait(const struct ct_nats_copy *copy);

@@ -163,8 +163,8 @@ static natsStatus message_make(const struct ct_nats_forwarder *forward,
 	const char *base = strrchr(trace->path, '/');
 	natsStatus status;
 
-	ct_nats_token(host, sizeof host, trace->info.host);
-	ct_nats_token(job, sizeof job, trace->info.jobname);
+	ct_nats_host_token(host, sizeof host, trace->info.host);
+	ct_nats_job_token(job, sizeof job, trace->info.jobname);
 	ct_nats_token(cluster, sizeof cluster,
 		      forward->address.cluster[0] != '\0' ? forward->address.cluster : "default");
 	(void)snprintf(token, sizeof token, "%s", name);

@@ -409,6 +409,10 @@ def wrong_values_are_explained_where_they_stand(room):
             ('subject = a.>', 33, 'not a name: "a.>"'),
             ('replicas = 9', 34, 'not a number of servers: "9"; expected 1 to 5'),
             ('maxage = tomorrow', 32, 'not a time: "tomorrow"'),
+            ('maxage = 7', 32, 'not a time: "7"; expected a number and s, m, h or d, such as 90s, 12h or 7d'),
+            ('maxage = 7s', 32, 'too short: "7s"; expected at least 1m'),
+            ('maxage = 106752d', 32, 'too long: "106752d"'),
+            ('maxbytes = 1', 34, 'too small: "1"; expected at least 1M'),
             ('maxbytes = 10X', 34, 'not a size: "10X"'),
             ('credentials = user.creds', 37, 'not an absolute path: "user.creds"'),
             ('compress = gzip', 34, 'unknown compression "gzip"')):

@@ -283,7 +283,15 @@ def wrong_addresses_are_explained(room):
     for wrong, status, text in (
             (address[:-6], 2, 'names no stream; expected nats://HOST[:PORT][,HOST...]/STREAM'),
             (address + '?replicas=9', 2, 'replicas in the address has "9"; expected 1 to 5'),
-            (address + '?maxage=tomorrow', 2, 'expected a time of at most 106751d, such as 90s, 12h or 7d'),
+            (address + '?maxage=tomorrow', 2, 'expected a number and s, m, h or d, such as 7d; at least 1m, at most 106751d'),
+            (address + '?maxage=7', 2, 'maxage in the address has "7"; expected a number and s, m, h or d, such as 7d'),
+            (address + '?maxage=59s', 2, 'maxage in the address has "59s"; expected a number and s, m, h or d, such as 7d; at least 1m'),
+            (address + '?maxbytes=1', 2, 'maxbytes in the address has "1"; expected bytes, or a number and K, M, G or T, such as 10G; at least 1M'),
+            (address + '?maxbytes=1048575', 2, 'at least 1M'),
+            (address + '?maxage=7d&maxage=8d', 2, 'the address has maxage= twice; expected it once'),
+            (address.replace('TRACES', 'T' * 300), 2, 'the name of the stream has 300 bytes; expected at most 255'),
+            ('nats://h:0/TRACES', 2, '"h:0" in the address has no port; expected 1 to 65535 behind the colon'),
+            ('nats://h,h2:99999/TRACES', 2, '"h2:99999" in the address has no port'),
             (address + '?size=3', 2, 'the address has no key "size"; expected one of subject, cluster,'),
             (address.replace('TRACES', 'TRA.CES'), 2, 'is no name of a stream'),
             ('nats://127.0.0.1:1/TRACES', 2, 'cannot connect to nats://127.0.0.1:1')):

@@ -510,7 +510,7 @@ static const struct ctrace_property properties[] = {
 	  "Events below this level are not written; 5 or more silences." },
 	{ "MAXAGE", CTRACE_PROPERTY_AGE, NULL,
 	  "Of a stream that is made: how long it keeps messages, such as 12h or 7d." },
-	{ "MAXBYTES", CTRACE_PROPERTY_SIZE, NULL,
+	{ "MAXBYTES", CTRACE_PROPERTY_CAPACITY, NULL,
 	  "Of a stream that is made: how many bytes of messages it keeps, such as 10G." },
 	{ "REPLICAS", CTRACE_PROPERTY_COPIES, NULL,
 	  "Of a stream that is made: how many servers keep it, 1 to 5." },

@@ -252,16 +252,47 @@ static enum ct_property_finding check_size(struct ct_span value, struct ct_diagn
 			     "bytes, or a number with K, M, G or T, such as 500M or 10G");
 }
 
+/* A stream that keeps less discards what a forwarder sends before anybody reads it. */
+static enum ct_property_finding check_capacity(struct ct_span value, struct ct_diagnostic *out)
+{
+	uint64_t bytes;
+
+	if (value.size == 0 || !ct_size_parse(value.at, value.size, &bytes) ||
+	    bytes >= (uint64_t)1 << 20)
+		return check_size(value, out);
+	return finding_wrong(out, "too small:", value, NO_WORDS,
+			     "at least 1M, such as 500M or 10G: a smaller stream discards traces "
+			     "before they are read");
+}
+
+#define AGE_MIN 60u /* seconds */
+#define AGE_MAX (INT64_MAX / 1000000000)
+
 static enum ct_property_finding check_age(struct ct_span value, struct ct_diagnostic *out)
 {
-	uint64_t number;
+	static const struct {
+		char unit;
+		uint32_t seconds;
+	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
+	uint64_t number = 0, seconds = 0;
 	char unit;
 
-	if (value.size == 0 || (number_with_unit(value.at, value.size, "smhd", &number, &unit) &&
-				number <= UINT32_MAX))
+	if (value.size == 0)
 		return CT_PROPERTY_GOOD;
-	return finding_wrong(out, "not a time:", value, NO_WORDS,
-			     "a number with s, m, h or d, such as 90s, 12h or 7d");
+	if (number_with_unit(value.at, value.size, "smhd", &number, &unit))
+		for (size_t i = 0; i < CT_COUNT(units); i++)
+			if (units[i].unit == unit)
+				seconds = number <= AGE_MAX / units[i].seconds
+						  ? number * units[i].seconds
+						  : (uint64_t)AGE_MAX + 1;
+	if (seconds >= AGE_MIN && seconds <= AGE_MAX)
+		return CT_PROPERTY_GOOD;
+	if (seconds != 0 && seconds < AGE_MIN)
+		return finding_wrong(out, "too short:", value, NO_WORDS,
+				     "at least 1m, such as 12h or 7d: a shorter time discards "
+				     "traces before they are read");
+	return finding_wrong(out, seconds != 0 ? "too long:" : "not a time:", value, NO_WORDS,
+			     "a number and s, m, h or d, such as 90s, 12h or 7d, up to 106751d");
 }
 
 static enum ct_property_finding check_copies(struct ct_span value, struct ct_diagnostic *out)
@@ -452,6 +483,8 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 		return check_age(value, out);
 	case CTRACE_PROPERTY_SIZE:
 		return check_size(value, out);
+	case CTRACE_PROPERTY_CAPACITY:
+		return check_capacity(value, out);
 	}
 	return CT_PROPERTY_GOOD;
 }

@@ -113,6 +113,10 @@ static void wrong_properties_are_explained(void **state)
 		  "mftrace.emitter.NATS#KEY: not an absolute path" },
 		{ "URL=nats://h\nSTREAM=S\nREPLICAS=0\n",
 		  "mftrace.emitter.NATS#REPLICAS: not a number" },
+		{ "URL=nats://h\nSTREAM=S\nMAXAGE=7\n",
+		  "mftrace.emitter.NATS#MAXAGE: not a time: \"7\"; expected a number and s, m" },
+		{ "URL=nats://h\nSTREAM=S\nMAXBYTES=1\n",
+		  "mftrace.emitter.NATS#MAXBYTES: too small: \"1\"; expected at least 1M" },
 	};
 	struct fixture *f = *state;
 

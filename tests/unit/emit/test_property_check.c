@@ -129,6 +129,10 @@ static void sizes(void **state)
 	for (size_t i = 0; i < CT_COUNT(wrong); i++)
 		assert_false(ct_size_parse(wrong[i], strlen(wrong[i]), &bytes));
 	assert_int_equal(check(CTRACE_PROPERTY_SIZE, "1P"), CT_PROPERTY_WRONG);
+	assert_int_equal(check(CTRACE_PROPERTY_CAPACITY, "1P"), CT_PROPERTY_WRONG);
+	assert_string_equal(diagnostic.message, "not a size: \"1P\"");
+	assert_int_equal(check(CTRACE_PROPERTY_CAPACITY, "1048575"), CT_PROPERTY_WRONG);
+	assert_string_equal(diagnostic.message, "too small: \"1048575\"");
 }
 
 static void parts_of_addresses(void **state)
@@ -150,8 +154,11 @@ static void parts_of_addresses(void **state)
 		  { ".a", "a.", "a..b", "a.*", "a >" } },
 		{ CTRACE_PROPERTY_COPIES, { "1", "5", "" }, { "0", "6", "10", "x" } },
 		{ CTRACE_PROPERTY_AGE,
-		  { "90s", "30m", "12h", "7d", "5" },
-		  { "0", "d", "7w", "1 d" } },
+		  { "90s", "60s", "1m", "12h", "7d", "" },
+		  { "0", "d", "7w", "1 d", "7", "59s", "106752d", "9223372036855s" } },
+		{ CTRACE_PROPERTY_CAPACITY,
+		  { "1M", "1048576", "10g", "" },
+		  { "1", "1K", "1023k", "1P" } },
 		{ CTRACE_PROPERTY_PATH, { "/a/b c", "" }, { "a", "./a", "/a\nb" } },
 	};
 
