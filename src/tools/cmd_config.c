@@ -53,6 +53,7 @@ struct check {
 	bool failed; /* memory is short */
 	struct place file[CT_EMITTER_LIMIT];
 	struct place location[CT_EMITTER_LIMIT];
+	struct place nats; /* the first destination that is NATS; line 0: none */
 };
 
 /* ---- what is found ---- */
@@ -314,6 +315,35 @@ static void note_run(const struct ct_command *command, unsigned line, void *user
 			   "the trigger runs no program: ctrace.run.programs is off", NULL);
 }
 
+/* Notes where a line that is in force names the destination NATS. */
+static void note_nats(struct check *check, const struct ct_command *command, unsigned line)
+{
+	struct ct_span list = command->list, name;
+
+	while (check->nats.line == 0 && ct_config_next_word(&list, &name))
+		if (ct_name_is(name.at, name.size, ct_emit_nats.name))
+			check->nats = (struct place){ line, check_column(check, name.at) };
+}
+
+/* Called when all lines are read: the address may stand behind the destination. */
+static void check_nats(struct check *check)
+{
+	struct ct_buf url;
+	uint32_t index;
+
+	if (check->nats.line == 0 ||
+	    ct_emitter_find(ct_emit_nats.name, strlen(ct_emit_nats.name), &index) != CTRACE_OK)
+		return;
+	ct_buf_init(&url);
+	if (ct_emitter_property_get(check->target.registry, index, "URL", 3, &url) != CTRACE_OK ||
+	    url.size == 0)
+		check_find(check, check->nats,
+			   "NATS has no servers, and nothing is traced there: "
+			   "mftrace.emitter.nats#url is not set",
+			   "the servers, such as nats://host1:4222,host2:4222");
+	ct_buf_fini(&url);
+}
+
 static void command_apply(const struct ct_command *command, unsigned line, void *user)
 {
 	struct check *check = user;
@@ -338,6 +368,8 @@ static void command_apply(const struct ct_command *command, unsigned line, void 
 		note_number(check, command, line);
 	else if (command->verb == CT_VERB_APPLICATION)
 		note_application(check, command, line);
+	else if (command->verb == CT_VERB_DEST_DEFAULT || command->verb == CT_VERB_DEST_ADD)
+		note_nats(check, command, line);
 }
 
 /* The emitter's module knows which values are valid. */
@@ -631,6 +663,7 @@ static int check_text(struct check *check)
 	ct_config_read(check->text.data, check->text.size, NULL, &reader, NULL);
 	ct_config_read(check->text.data, check->text.size, NULL, &noting, NULL);
 	check_directories(check);
+	check_nats(check);
 	if (check->count > 1)
 		qsort(check->found, check->count, sizeof *check->found, finding_compare);
 	if (check->is_json)

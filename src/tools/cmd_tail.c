@@ -81,6 +81,7 @@ static void tail_report(const char *path, uint64_t offset, const char *message, 
 	(void)offset;
 	tail->has_failed = true;
 	fputs("ctrace tail: ", stderr);
+	path = stream_shown_path(path);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n", message);
 }

@@ -424,6 +424,18 @@ def wrong_values_are_explained_where_they_stand(room):
         file.write('mftrace.dest = nats\nctrace.spool.size = 1P\n')
     done = room.tool('config', 'check', room.at('wrong.cfg'), check=False)
     assert ':2:21: not a size: "1P"; expected bytes, or a number with K, M, G or T' in done.stderr, done
+    for text, place in (('mftrace.dest = nats\n', '1:16'), ('mftrace.level = info\nmftrace.dest.MF = binfile, NATS\n', '2:28'),
+                        ('mftrace.emitter.nats#stream = S\nmftrace.dest = Nats\n', '2:16')):
+        with open(room.at('wrong.cfg'), 'w', encoding='ascii') as file:
+            file.write(text)
+        done = room.tool('config', 'check', room.at('wrong.cfg'), check=False)
+        assert done.returncode == 1 and done.stderr.endswith(
+            f'wrong.cfg:{place}: NATS has no servers, and nothing is traced there: mftrace.emitter.nats#url is not set; '
+            'expected the servers, such as nats://host1:4222,host2:4222\n'), done
+        with open(room.at('wrong.cfg'), 'a', encoding='ascii') as file:
+            file.write('mftrace.emitter.nats#url = nats://h\n')
+        done = room.tool('config', 'check', room.at('wrong.cfg'))
+        assert done.stderr == '', done
     with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
         file.write('mftrace.dest = nats\n')
     program = room.program()

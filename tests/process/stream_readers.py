@@ -48,6 +48,11 @@ class Tail:
             time.sleep(0.02)
         same(self.found, wanted)
 
+    def end_with_any(self):
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(PATIENCE)
+        return self.process.stderr.read()
+
     def end(self, number=signal.SIGINT):
         self.process.send_signal(number)
         assert self.process.wait(PATIENCE) == 0
@@ -301,8 +306,101 @@ def hosts_and_jobs_are_selected_by_the_servers(room):
         asked() == f'ctrace.*.batch1.{job}.*.*', asked()
     shown = room.tool('tail', '--from-start', '--host=batch1', '--limit=10', address).stdout
     assert shown.count('\n') == 10 and asked() == 'ctrace.*.batch1.*.*.*', asked()
-    nothing = room.tool('show', address, '--job=NOBODY', check=False)
-    assert 'none that the address and the times select' in nothing.stderr, nothing.stderr
+    for name in ('--job=NOBODY', '--host=elsewhere', '--job=NOBO*'):
+        nothing = room.tool('show', address, name, check=False)
+        assert nothing.returncode == 1 and nothing.stdout == '', nothing
+        assert nothing.stderr.endswith('ctrace show: no events match\n' if '*' in name else
+                                       'ctrace show: stream TRACES: it has no trace yet, or none that the address and the options select\n'), nothing
+    some = room.tool('show', '--count', address, room.at('batch1'), '--job=NOBODY', check=False)
+    assert some.returncode == 1, some
+    some = room.tool('show', '--count', address + '?job=NOBODY', room.at('batch1'), check=False)
+    assert some.returncode == 0 and some.stdout == '10\n', some
+    # Filters compare in any case of letters, and so do the servers.
+    assert job == job.upper() and counted(address, f'--job={job.lower()}') == 20 and asked() == f'ctrace.*.*.{job}.*.*', asked()
+    assert counted(address + f'?job={job.lower()}&host=BATCH1') == 10 and asked() == f'ctrace.*.batch1.{job}.*.*', asked()
+    assert counted(address + '?host=*', '--host=Batch2') == 10 and counted(*copies, '--host=Batch2') == 10
+    for keys, text in (('job=AC*', 'job in the address has "AC*"; expected one name; --job takes patterns'),
+                       ('host=batch1,batch2', 'host in the address has "batch1,batch2"; expected one name; --host takes patterns'),
+                       ('job=', 'job in the address has ""; expected one name'), ('host=batch1&host=batch2', 'the address has host= twice')):
+        refused = room.tool('show', f'{address}?{keys}', check=False)
+        assert refused.returncode == 2 and text in refused.stderr, refused
+
+
+def hosts_of_any_letters_are_found(room):
+    """Subjects have the host in small letters and the job in capitals."""
+    server, address = room.server()
+    on_host(room, 'Batch1', writer.PROGRAM, '1')
+    on_host(room, 'Batch1', TOOL, 'forward', '-q', room.at('logs'), address)
+    assert all('.batch1.' in subject for subject in messages(server)), messages(server)
+    for name in ('Batch1', 'batch1', 'BATCH1'):
+        assert int(room.tool('show', '--count', address, f'--host={name}').stdout) == 10
+    assert json.loads(room.tool('show', '--json', '--limit=1', address).stdout)['host'] == 'Batch1'
+
+
+def the_subjects_are_the_streams(room):
+    """An address that names none takes them from the stream's configuration, of either form."""
+    server, address = room.server()
+    room.traced(100)
+    for name, subjects in (('FIRST', ['acme.>']), ('SECOND', ['acme2.a.*.*.*.*.*']), ('THIRD', ['other.>', 'ctrace.x.>', 'ctrace.>'])):
+        config = {'name': name, 'subjects': subjects, 'storage': 'file', 'retention': 'limits', 'num_replicas': 1}
+        if name == 'THIRD':
+            config['subjects'] = ['other.>', 'ctrace.*.*.*.*.*']
+        answer = request(server.port, f'$JS.API.STREAM.CREATE.{name}', json.dumps(config))
+        assert '"error"' not in answer, answer
+        there = address.replace('TRACES', name)
+        room.forward(there)
+        same(room.shown(there), expect(1, 100))
+        beginning = {'FIRST': 'acme.default.', 'SECOND': 'acme2.a.default.', 'THIRD': 'ctrace.default.'}[name]
+        assert all(subject.startswith(beginning) for subject in messages(server, name)), messages(server, name)
+        tail = Tail(room, there, '--from-start')
+        tail.until(expect(1, 100))
+        tail.end()
+    same(room.shown(address.replace('TRACES', 'FIRST?subject=acme')), expect(1, 100))
+
+
+def ipcs_reads_a_stream(room):
+    """The same report as of the files."""
+    _, address = room.server()
+    room.traced(30)
+    room.forward(address)
+    traces = room.traces()
+    component = json.loads(room.tool('show', '--json', '--limit=1', *traces).stdout)['component']
+    for command in ('CTRACE QUERY', f'CTRACE COMP({component}) FULL', f'CTRACE COMP({component}) SHORT LIMIT(5)', f'CTRACE COMP({component}) TALLY',
+                    'CTRACE COMP(NOWHERE) FULL'):
+        of_files = room.tool('ipcs', command, *traces, check=False)
+        for words in ((command, address), (address, command), (f"{command} DSNAME('{address}')",)):
+            of_stream = room.tool('ipcs', *words, check=False)
+            assert (of_stream.returncode, of_stream.stdout, of_stream.stderr) == (of_files.returncode, of_files.stdout, of_files.stderr), (words, of_stream)
+    assert room.tool('ipcs', 'CTRACE QUERY', f'CTRACE COMP({component}) FULL', address).stdout == \
+        room.tool('ipcs', 'CTRACE QUERY', f'CTRACE COMP({component}) FULL', *traces).stdout
+    for key, status, text in (('?job=NOBODY', 1, 'ITT10019I TRACES is not a trace: it has no trace yet, or none that the address and the options select'),
+                              ('?job=A*', 2, '--job takes patterns')):
+        done = room.tool('ipcs', 'CTRACE QUERY', address.replace('//', '//u:secret@') + key, check=False)
+        assert done.returncode == status and text in done.stdout + done.stderr and 'secret' not in done.stdout + done.stderr, done
+    assert glob.glob(room.at('ctrace-stream*')) == []
+
+
+def messages_name_the_stream(room):
+    """And not the directory of the copy."""
+    _, address = room.server()
+    room.traced(20000)
+    (trace,) = room.traces()
+    name = max(glob.glob(os.path.join(trace, 'stream.[0-9]*')), key=os.path.getsize)
+    component = json.loads(room.tool('show', '--json', '--limit=1', trace).stdout)['component']
+    with open(name, 'r+b') as file:
+        file.seek(os.path.getsize(name) // 2)
+        file.write(b'damage' * 20)
+    room.forward(address)
+    (file_said,) = room.tool('show', trace, check=False).stderr.splitlines()[:1]
+    for verb in (('show',), ('stats',), ('ipcs', f'CTRACE COMP({component}) FULL')):
+        done = room.tool(*verb, address, check=False)
+        assert f'ctrace {verb[0]}: TRACES/' in done.stderr and 'ctrace-stream' not in done.stderr + done.stdout, done.stderr
+    host = os.uname().nodename
+    assert f'TRACES/{host}.{os.path.basename(trace)}' in done.stderr and file_said.endswith(done.stderr.splitlines()[0].split(': ')[-1]), (done.stderr, file_said)
+    tail = Tail(room, address, '--from-start')
+    tail.until(writer.entries(room.show(trace, check=False).stdout))
+    said = tail.end_with_any()
+    assert 'ctrace tail: TRACES/' in said and 'ctrace-stream' not in said, said
 
 
 # archives that go on, and pruning
@@ -609,7 +707,7 @@ def texts_say_what_to_do(room):
     make_stream(server, 'TRACES', 'ctrace')
     for verb in (('show',), ('stats',), ('report', '-o', room.at('page.html'))):
         empty = room.tool(*verb, address, check=False)
-        assert empty.stderr == f'ctrace {verb[0]}: stream TRACES: it has no trace yet, or none that the address and the times select\n', empty
+        assert empty.stderr == f'ctrace {verb[0]}: stream TRACES: it has no trace yet, or none that the address and the options select\n' and empty.returncode == 1, empty
     room.traced(10)
     for wrong, text in (('?host=x', 'host= and job= in the address are for readers'), ('?job=x', 'host= and job= in the address are for readers'),
                         ('?maxage=106752d', 'at most 106751d'), ('?maxage=9223372036854775807s', 'at most 106751d')):

@@ -183,34 +183,83 @@ static bool temporary_make(const char *verb)
 	return true;
 }
 
-static const char *temporary_directory(const char *verb)
+/* They stay until the tool ends. */
+struct stream_copy {
+	struct stream_copy *next;
+	const char *address;
+	uint64_t since_ns, until_ns;
+	bool is_complete;
+	char path[PATH_MAX];
+};
+static struct stream_copy *copies;
+
+/* Makes the directory of a copy. */
+static struct stream_copy *copy_make(const char *verb, const char *address)
 {
 	static unsigned count;
-	static char path[PATH_MAX];
+	struct stream_copy *copy;
 
 	if (!temporary_make(verb))
 		return NULL;
-	(void)snprintf(path, sizeof path, "%.4000s/%u", temporary, ++count);
-	if (mkdir(path, 0700) == 0)
-		return path;
-	fprintf(stderr, "%s: %s: %s\n", verb, path, strerror(errno));
+	copy = calloc(1, sizeof *copy);
+	if (copy == NULL || (copy->address = strdup(address)) == NULL) {
+		fprintf(stderr, "%s: %s\n", verb, ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
+		free(copy);
+		return NULL;
+	}
+	(void)snprintf(copy->path, sizeof copy->path, "%.4000s/%u", temporary, ++count);
+	copy->next = copies;
+	copies = copy;
+	if (mkdir(copy->path, 0700) == 0)
+		return copy;
+	fprintf(stderr, "%s: %s: %s\n", verb, copy->path, strerror(errno));
 	return NULL;
+}
+
+const char *stream_shown_path(const char *path)
+{
+	static char shown[PATH_MAX];
+	const struct stream_copy *copy = copies;
+	const char *name;
+	size_t size = 0;
+
+	while (copy != NULL &&
+	       (size = strlen(copy->path),
+		strncmp(path, copy->path, size) != 0 || (path[size] != '/' && path[size] != '\0')))
+		copy = copy->next;
+	if (copy == NULL)
+		return path;
+	name = stream_name(copy->address);
+	(void)snprintf(shown, sizeof shown, "%.*s%s", (int)strcspn(name, "?"), name, path + size);
+	return shown;
 }
 
 const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
 				   uint64_t until_ns)
 {
-	const char *path = temporary_directory(verb);
-	char *paths[] = { (char *)(uintptr_t)path };
 	struct ct_nats_copy copy = {
 		.address = address,
-		.paths = paths,
 		.path_count = 1,
 		.since_ns = since_ns,
 		.until_ns = until_ns,
 	};
+	struct stream_copy *made = copies;
+	char *paths[1];
 
-	return path != NULL && stream_fetch(verb, &copy) == CMD_DONE ? path : NULL;
+	while (made != NULL && (!made->is_complete || strcmp(made->address, address) != 0 ||
+				made->since_ns != since_ns || made->until_ns != until_ns))
+		made = made->next;
+	if (made != NULL)
+		return made->path;
+	made = copy_make(verb, address);
+	if (made == NULL)
+		return NULL;
+	paths[0] = made->path;
+	copy.paths = paths;
+	made->is_complete = stream_fetch(verb, &copy) == CMD_DONE;
+	made->since_ns = since_ns;
+	made->until_ns = until_ns;
+	return made->is_complete ? made->path : NULL;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -248,6 +297,7 @@ int stream_follow(const char *verb, const char *address, const struct stream_par
 {
 	const struct ct_nats_module *module = stream_module(verb);
 	struct follow follow = { .verb = verb, .parts = parts };
+	struct stream_copy *made;
 	char *paths[1];
 	struct ct_nats_copy copy = {
 		.address = address,
@@ -265,9 +315,9 @@ int stream_follow(const char *verb, const char *address, const struct stream_par
 
 	if (module == NULL)
 		return CMD_UNWRITTEN;
-	follow.path = temporary_directory(verb);
-	if (follow.path == NULL)
+	made = copy_make(verb, address);
+	if (made == NULL)
 		return CMD_UNWRITTEN;
-	paths[0] = (char *)(uintptr_t)follow.path;
+	follow.path = paths[0] = made->path;
 	return stream_end(verb, copy.error, module->fetch(&copy));
 }

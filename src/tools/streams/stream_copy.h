@@ -24,9 +24,13 @@ int stream_fetch(const char *verb, struct ct_nats_copy *copy);
 void stream_report_total(const char *verb, const struct ct_nats_copy *copy);
 /* Copies of a stream the packets that may have events between these times, 0 and UINT64_MAX for
  * all, into a directory of their own, which disappears when the tool ends. NULL, when that fails;
- * it is reported. */
+ * it is reported.  A second call for the same packets returns the same copy. */
 const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
 				   uint64_t until_ns);
+
+/* Returns the path as messages show it: of such a copy, the name of the stream stands in place of
+ * the directory.  The text is good until the next call. */
+const char *stream_shown_path(const char *path);
 
 /* Copies what comes to a stream into such a directory, part by part, until goes_on() returns false.
  * Calls take for each part, in which each trace has whole packets; the part is then removed.

@@ -19,6 +19,7 @@
 #include "cli/end_signal.h"
 #include "lib/dump/dump.h"
 #include "operator/display_trace.h"
+#include "tools/streams/stream_copy.h"
 #include "tools/traces/ipcs_status.h"
 
 #define TIMEOUT_MS 2000u /* for the processes that QUERY asks */
@@ -141,6 +142,14 @@ static void job_report(const struct ct_read_note *note, void *user)
 	fprintf(stderr, ": %s\n", note->message);
 }
 
+static void job_note(const struct ct_read_note *note, void *user)
+{
+	struct ct_read_note shown = *note;
+
+	shown.path = stream_shown_path(note->path);
+	ct_ipcs_note(&shown, user);
+}
+
 /* ---- which traces ---- */
 
 static void job_note_process(struct job *job, const char *path)
@@ -151,7 +160,31 @@ static void job_note_process(struct job *job, const char *path)
 		defined->pids[defined->pid_count++] = (uint32_t)strtoul(path, NULL, 10);
 }
 
-static void job_add_path(struct job *job, const char *path)
+/* Each command of a session reads the same copy of the stream. */
+static void job_add_stream(struct job *job, const char *address)
+{
+	const char *path = reading_stream(&job->ipcs->reading, address);
+	enum ctrace_status status = path != NULL ? ct_reader_add(job->job.reader, path) : CTRACE_OK;
+	const char *name = stream_name(address);
+	char shown[300];
+
+	if (path == NULL) {
+		ct_ipcs_fail(job->ipcs, CMD_UNREAD);
+		return;
+	}
+	if (status == CTRACE_OK) {
+		job->added++;
+		return;
+	}
+	(void)snprintf(shown, sizeof shown, "%.*s", (int)strcspn(name, "?"), name);
+	job_print_line(CT_ITT10019I,
+		       (const char *[]){ shown, status == CTRACE_NOT_FOUND
+							? reading_stream_is_empty
+							: ctrace_status_text(status) });
+	ct_ipcs_fail(job->ipcs, CMD_NOTHING);
+}
+
+static void job_add_file(struct job *job, const char *path)
 {
 	enum ctrace_status status = ct_reader_add(job->job.reader, path);
 	const char *what = status == CTRACE_NOT_FOUND || status == CTRACE_DENIED
@@ -171,6 +204,14 @@ static void job_add_path(struct job *job, const char *path)
 	}
 	job_print_line(CT_ITT10019I, (const char *[]){ path, reason });
 	ct_ipcs_fail(job->ipcs, CMD_NOTHING);
+}
+
+static void job_add_path(struct job *job, const char *path)
+{
+	if (stream_is_address(path))
+		job_add_stream(job, path);
+	else
+		job_add_file(job, path);
 }
 
 static void job_add_process(const struct ct_directory_entry *entry, void *user)
@@ -324,7 +365,7 @@ static bool job_open(struct job *job, struct ipcs *ipcs, const struct ct_ipcs_co
 		.has_pairs =
 			command->verb == CT_IPCS_CTRACE &&
 			(command->report == CT_IPCS_SUMMARY || command->report == CT_IPCS_FULL),
-		.report = ct_ipcs_note,
+		.report = job_note,
 		.user = &job->job,
 	};
 	enum ctrace_status status;

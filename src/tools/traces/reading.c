@@ -41,6 +41,9 @@ enum {
 /* A file of nothing but damage must not fill the terminal. */
 #define REPORT_LIMIT 20u
 
+const char reading_stream_is_empty[] =
+	"it has no trace yet, or none that the address and the options select";
+
 void reading_init(struct reading *reading, const char *verb)
 {
 	*reading = (struct reading){ .verb = verb };
@@ -462,14 +465,17 @@ void reading_words(struct reading *reading, char **words, size_t count)
  * Opening
  */
 
-static void reading_report(const struct ct_read_note *note, void *user)
+static void reading_report(const struct ct_read_note *found, void *user)
 {
+	struct ct_read_note shown = *found;
+	const struct ct_read_note *note = &shown;
 	struct reading *reading = user;
 
 	if (reading->is_quiet) {
 		reading->withheld++;
 		return;
 	}
+	shown.path = stream_shown_path(found->path);
 	if (reading->also != NULL)
 		reading->also(note, reading->also_user);
 	if (reading->reports++ >= REPORT_LIMIT)
@@ -546,8 +552,7 @@ bool reading_address(const struct reading *reading, const char *address, struct 
 	return !out->failed;
 }
 
-/* Copies of a stream what the filter's times may accept.  NULL: it failed, and that is reported. */
-static const char *stream_copy(const struct reading *reading, const char *address)
+const char *reading_stream(const struct reading *reading, const char *address)
 {
 	uint64_t since_ns = 0, until_ns = UINT64_MAX;
 	const char *path = NULL;
@@ -569,7 +574,7 @@ static void reading_add_path(struct reading *reading, const char *path)
 	enum ctrace_status status;
 
 	if (address != NULL) {
-		path = stream_copy(reading, path);
+		path = reading_stream(reading, path);
 		if (path == NULL) {
 			reading->has_failed = reading->is_missing = true;
 			return;
@@ -580,19 +585,21 @@ static void reading_add_path(struct reading *reading, const char *path)
 		reading->has_rings |= reading_is_process(path);
 		return;
 	}
+	if (address != NULL && status == CTRACE_NOT_FOUND) {
+		const char *name = stream_name(address);
+
+		reading->has_empty_stream = true;
+		print_line(reading);
+		fputs("stream ", stderr);
+		ct_tool_print(stderr, name, strcspn(name, "?"));
+		fprintf(stderr, ": %s\n", reading_stream_is_empty);
+		return;
+	}
 	reading->has_failed = true;
 	/* A damaged trace costs only itself; the others are read. */
 	reading->is_missing |= status == CTRACE_NOT_FOUND || status == CTRACE_DENIED;
 	print_line(reading);
-	if (address != NULL) {
-		const char *name = stream_name(address);
-
-		fputs("stream ", stderr);
-		ct_tool_print(stderr, name, strcspn(name, "?"));
-		fputs(": it has no trace yet, or none that the address and the times select\n",
-		      stderr);
-		return;
-	}
+	path = stream_shown_path(path);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n", status_reason(path, status));
 }
@@ -805,7 +812,9 @@ int reading_end(struct reading *reading, uint64_t shown)
 	report_totals(reading, &totals);
 	if (reading->path_count == 0 && !is_missing)
 		fprintf(stderr, "%s: nothing is being traced; name a trace\n", reading->verb);
-	else if (shown == 0 && !reading->has_failed && (totals.unread == 0 || totals.events > 0)) {
+	else if (shown == 0 && !reading->has_failed &&
+		 !(reading->has_empty_stream && totals.events == 0) &&
+		 (totals.unread == 0 || totals.events > 0)) {
 		fprintf(stderr, "%s: no events%s\n", reading->verb,
 			totals.events > 0 ? " match"
 			: reading->has_rings

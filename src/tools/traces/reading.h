@@ -57,8 +57,9 @@ struct reading {
 	bool is_missing;
 	/* a named catalogue could not be read: the verb's status is CMD_UNREAD */
 	bool lacks_catalog;
-	bool has_rings;   /* some of the traces are processes */
-	uint64_t reports; /* lines on stderr so far */
+	bool has_rings;        /* some of the traces are processes */
+	bool has_empty_stream; /* a stream has no trace that is read; this is reported */
+	uint64_t reports;      /* lines on stderr so far */
 };
 
 /* --catalog PATH, --filter EXPRESSION, --group NAME, -c -l -e --host --since --until: a child
@@ -73,6 +74,11 @@ bool reading_choose_process(struct reading *reading, uint32_t pid, const char *j
 /* Adds to out the address of a stream with the host and the job that the options name, which the
  * servers then select.  Returns false, and reports it, without memory. */
 bool reading_address(const struct reading *reading, const char *address, struct ct_buf *out);
+/* Copies of a stream what the filter's times, the host and the job may accept.  Returns the
+ * directory; NULL: it failed, and that is reported. */
+const char *reading_stream(const struct reading *reading, const char *address);
+/* What is reported when the directory has no trace. */
+extern const char reading_stream_is_empty[];
 void reading_init(struct reading *reading, const char *verb);
 /* True if the word names a process: it is a number, and no file has this name. */
 bool reading_is_process(const char *word);
