@@ -165,20 +165,21 @@ static enum ctrace_status metadata_fetch(struct ct_nats_fetcher *fetch)
 /* The servers have messages, and send none, or make no consumer. */
 static enum ctrace_status silence_fail(struct ct_nats_fetcher *fetch, natsStatus got)
 {
-	const char *last = NULL; /* such as a violation of permissions */
+	const char *last = ct_nats_refusal(fetch->link.connection);
 
-	(void)natsConnection_GetLastError(fetch->link.connection, &last);
-	if (last == NULL || last[0] == '\0')
-		last = got != NATS_OK ? natsStatus_GetText(got) : "no message comes";
+	if (last == NULL)
+		last = got != NATS_OK && got != NATS_TIMEOUT
+			       ? natsStatus_GetText(got)
+			       : "no message comes; more than half of the servers that keep it "
+				 "have to run";
 	return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream, last);
 }
 
 /* Another consumer would send a few messages, and then wait for the same permission. */
 static bool permission_is_missing(const struct ct_nats_fetcher *fetch)
 {
-	const char *last = NULL;
+	const char *last = ct_nats_refusal(fetch->link.connection);
 
-	(void)natsConnection_GetLastError(fetch->link.connection, &last);
 	return last != NULL && strstr(last, "Permissions Violation") != NULL;
 }
 

@@ -38,6 +38,7 @@
 #define HEADERS_SIZE 2048 /* bytes that the headers and the subject take at most */
 #define REFUSED_MS 10000  /* for so long, a forwarder that does not follow tries again */
 #define IDLE_MS 10000     /* for so long, the connection for a spool stays open without a trace */
+#define LEADER_MS 5000    /* the servers of a new stream choose a leader in less */
 #define RETRY_MS 1000     /* between passes while messages are not acknowledged */
 #define METADATA_MAX CT_METADATA_LIMIT
 #define PATH_DEPTH 2u /* directories below a path */
@@ -444,25 +445,31 @@ static enum ctrace_status pass_failed(struct ct_nats_forwarder *forward, int64_t
 {
 	struct ct_nats_copy *copy = forward->copy;
 	enum ctrace_status status = ct_nats_stream_check(forward);
+	bool has_no_leader = false;
 
 	if (status == CTRACE_OK) {
 		bool is_refused = __atomic_load_n(&forward->has_refusal, __ATOMIC_ACQUIRE) != 0;
-		const char *last = NULL; /* such as a violation of permissions */
+		const char *last = ct_nats_refusal(forward->link.connection);
+		const char *why = is_refused ? forward->refusal
+				  : last != NULL
+					  ? last
+					  : "the servers do not answer; more than half of those "
+					    "that keep the stream have to run";
 
-		(void)natsConnection_GetLastError(forward->link.connection, &last);
+		has_no_leader = strstr(why, "No responders") != NULL;
 		(void)snprintf(copy->error, CT_NATS_ERROR_SIZE,
-			       "stream %.200s: messages are not acknowledged: %.200s",
-			       forward->address.stream,
-			       is_refused                        ? forward->refusal
-			       : last != NULL && last[0] != '\0' ? last
-								 : "Timeout");
+			       "stream %.100s: messages are not acknowledged: %.200s%s",
+			       forward->address.stream, why,
+			       has_no_leader ? ": it has other subjects, or its servers choose a "
+					       "leader"
+					     : "");
 	}
 	__atomic_store_n(&forward->has_refusal, 0, __ATOMIC_RELEASE);
 	if (forward->unsettled_since == 0)
 		forward->unsettled_since = begun_ms;
 	if (!copy->follows && nats_Now() - forward->unsettled_since >= REFUSED_MS)
 		return CTRACE_OUTPUT_ERROR;
-	if (copy->follows)
+	if (copy->follows && (!has_no_leader || nats_Now() - forward->unsettled_since >= LEADER_MS))
 		ct_nats_report(copy);
 	return CTRACE_OK;
 }

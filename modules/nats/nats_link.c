@@ -8,6 +8,7 @@
 #include "nats_parts.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -31,6 +32,14 @@ const char *ct_nats_reason(natsStatus status)
 
 	detail = end != NULL ? end + 3 : detail;
 	return detail != NULL && detail[0] != '\0' ? detail : natsStatus_GetText(status);
+}
+
+const char *ct_nats_refusal(natsConnection *connection)
+{
+	const char *last = NULL;
+
+	(void)natsConnection_GetLastError(connection, &last);
+	return last != NULL && last[0] != '\0' ? last : NULL;
 }
 
 static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
@@ -140,11 +149,41 @@ static bool files_are_readable(const struct ct_nats_address *address,
 	return true;
 }
 
+/* The first server whose name is not known.  libnats reports it as one that does not answer. */
+static bool unknown_explain(const struct ct_nats_address *address, char *out, size_t size)
+{
+	char texts[sizeof address->servers];
+	char *rest = texts, *server;
+
+	memcpy(texts, address->servers, sizeof texts);
+	while ((server = strsep(&rest, ",")) != NULL) {
+		const struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
+		struct addrinfo *found = NULL;
+		char *host = strstr(server, "://") + 3, *at_sign = strrchr(host, '@');
+		int error;
+
+		host = at_sign != NULL ? at_sign + 1 : host;
+		if (host[0] == '[')
+			continue;
+		host[strcspn(host, ":")] = '\0';
+		error = getaddrinfo(host, NULL, &wanted, &found);
+		if (error == 0) {
+			freeaddrinfo(found);
+			continue;
+		}
+		(void)snprintf(out, size, "%.100s: %s", host, gai_strerror(error));
+		return true;
+	}
+	return false;
+}
+
 /* Why servers that listen do not accept the connection: what to look at. */
 static const char *refusal_explain(const struct ct_nats_address *address, natsStatus status)
 {
 	const char *reason = ct_nats_reason(status);
 
+	if (status == NATS_SECURE_CONNECTION_WANTED)
+		return "; the server has no TLS, so the address begins with nats://";
 	if (strstr(reason, "Authorization") != NULL)
 		return "; look at the user, the password or the credentials of the address";
 	if (strstr(reason, "issuer certificate") != NULL || strstr(reason, "self") != NULL)
@@ -181,7 +220,14 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 	natsOptions_Destroy(options);
 	result = link_fail(error, "cannot connect to", address->servers, status);
 	size = result != CTRACE_OK ? strlen(error) : 0;
-	if (result != CTRACE_OK)
+	if (status == NATS_NO_SERVER) {
+		const char *reason = ct_nats_reason(status);
+
+		size -= strlen(reason) < size ? strlen(reason) : size;
+		if (!unknown_explain(address, error + size, CT_NATS_ERROR_SIZE - size))
+			(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size,
+				       "no server answers there");
+	} else if (result != CTRACE_OK)
 		(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, "%s",
 			       refusal_explain(address, status));
 	return result;
@@ -234,6 +280,30 @@ static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_addr
 		       "stream %.100s cannot be made: %.100s has the subjects %.100s" MESSAGES
 		       "; name that stream, or other subjects, such as ?subject=%.60s2",
 		       address->stream, other, address->subject, address->subject);
+}
+
+/* What stands behind the reason of a failure, or in place of it. */
+static void stream_explain(const struct ct_nats_link *link, const struct ct_nats_address *address,
+			   natsStatus status, char error[CT_NATS_ERROR_SIZE])
+{
+	const char *refusal = ct_nats_refusal(link->connection);
+	size_t size = strlen(error);
+
+	if (status == NATS_TIMEOUT && refusal != NULL)
+		(void)snprintf(error, CT_NATS_ERROR_SIZE, "stream %.100s: %.300s", address->stream,
+			       refusal);
+	else if (status == NATS_TIMEOUT)
+		(void)snprintf(error, CT_NATS_ERROR_SIZE,
+			       "stream %.100s: the servers do not answer a request about it in %d "
+			       "seconds; more than half of a cluster's servers have to run, and to "
+			       "reach each other",
+			       address->stream, CT_NATS_REQUEST_MS / 1000);
+	else if (strstr(error, "no suitable peers") != NULL ||
+		 strstr(error, "replicas > 1 not supported") != NULL)
+		(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size,
+			       "; replicas=%d in the address wants more servers than there are "
+			       "with room for the stream",
+			       (int)address->replicas);
 }
 
 /* The beginning of the stream's subjects, as ctrace makes them: "acme.>", or "acme.*.*.*.*.*".
@@ -305,6 +375,8 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 	(void)link_fail(error, "stream", address->stream, status);
 	if (strstr(error, "overlap") != NULL)
 		overlap_explain(link, address, error);
+	else
+		stream_explain(link, address, status, error);
 	return CTRACE_OUTPUT_ERROR;
 }
 

@@ -59,6 +59,9 @@ struct ct_nats_link {
 #define CT_NATS_REQUEST_MS 10000
 /* Why the last call of libnats on this thread failed.  libnats keeps the text. */
 const char *ct_nats_reason(natsStatus status);
+/* What the servers last refused on the connection, such as a permission, or NULL.  libnats keeps
+ * the text. */
+const char *ct_nats_refusal(natsConnection *connection);
 /* Connects, without a look at the stream. */
 enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 				   const struct ct_nats_address *address,

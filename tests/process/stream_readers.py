@@ -721,7 +721,7 @@ def texts_say_what_to_do(room):
     assert re.fullmatch(r'ctrace forward: \d+ bytes of 1 trace, in \d+ messages\n', done.stderr), done.stderr
     server.kill()
     gone = room.tool('stats', address, check=False)
-    assert gone.returncode == 2 and gone.stderr == f'ctrace stats: cannot connect to nats://127.0.0.1:{server.port}: No server available for connection\n', gone
+    assert gone.returncode == 2 and gone.stderr == f'ctrace stats: cannot connect to nats://127.0.0.1:{server.port}: no server answers there\n', gone
 
 
 def small_messages_have_all_of_the_metadata(room):

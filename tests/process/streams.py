@@ -311,6 +311,47 @@ def wrong_addresses_are_explained(room):
     assert done.returncode == 1 and 'empty: there is no trace' in done.stderr, done
 
 
+def servers_that_refuse_are_explained(room):
+    """What the message says to look at, by a forwarder and by a reader."""
+    room.traced(10)
+    (plain, alone, routes, allowed, other, third) = free_ports(6)
+    Server(room, 'plain', plain).until('Server is ready')
+
+    def said(address, *texts, words=(('forward', room.at('logs')), ('show',))):
+        for one in words:
+            done = room.tool(*one, address, check=False)
+            assert done.returncode == 2 and len(done.stderr.splitlines()) == 1, done
+            assert all(re.search(text, done.stderr) for text in texts), (address, texts, done)
+    said('nats://no-such-host.invalid/TRACES', r'cannot connect to nats://no-such-host.invalid: no-such-host.invalid: (Name or service|Temporary failure)')
+    said(f'nats://u:secret@127.0.0.1:1,no-such-host.invalid:{plain}/TRACES', r': no-such-host.invalid: (Name or service|Temporary failure)')
+    said('nats://127.0.0.1:1,[::1]:1/TRACES', ': no server answers there$')
+    said(f'tls://127.0.0.1:{plain}/TRACES', 'the server has no TLS, so the address begins with nats://')
+    forward = (('forward', room.at('logs')),)
+    said(f'nats://127.0.0.1:{plain}/TRACES?replicas=3', '; replicas=3 in the address wants more servers than there are', words=forward)
+    with open(room.at('allowed.conf'), 'w', encoding='ascii') as file:
+        file.write('authorization { users: [ { user: u, password: p, permissions: { publish: { deny: ["$JS.API.STREAM.CREATE.>"] } } } ] }\n')
+    Server(room, 'allowed', allowed, ('-c', room.at('allowed.conf'))).until('Server is ready')
+    said(f'nats://u:p@127.0.0.1:{allowed}/TRACES', r'stream TRACES: .*Permissions Violation for Publish to "\$JS.API.STREAM.CREATE.TRACES"', words=forward)
+    Server(room, 'alone', alone, ('-cluster_name', 'test', '-cluster', f'nats://127.0.0.1:{routes}', '-routes',
+                                  f'nats://127.0.0.1:{other},nats://127.0.0.1:{third}')).until('Server is ready')
+    said(f'nats://127.0.0.1:{alone}/TRACES', "stream TRACES: the servers do not answer a request about it in 10 seconds; more than half of a cluster's",
+         words=(('show',),))
+
+
+def a_forwarder_waits_for_the_leader_of_a_stream(room):
+    """No responders for a moment are not reported: the servers of a new stream choose a leader."""
+    server, address = room.server()
+    room.traced(10)
+    make_stream(server, 'OTHER', 'other')
+    follower = room.follow(address.replace('TRACES', 'OTHER?subject=ctrace'))
+    begin = time.monotonic()
+    line = follower.stderr.readline()
+    assert 'No responders available for request: it has other subjects, or its servers choose a leader; trying again' in line, line
+    assert time.monotonic() - begin > 3, 'it was not reported at once'
+    follower.send_signal(signal.SIGTERM)
+    assert follower.wait(PATIENCE) == 0
+
+
 def hostile_messages_do_no_harm(room):
     """Names that lead elsewhere, sizes that lie, data that are no packets."""
     server, address = room.server()
