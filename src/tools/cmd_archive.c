@@ -124,11 +124,13 @@ int cmd_archive(int argc, char **argv)
 	struct archive_arguments arguments = { .copy = { .until_ns = UINT64_MAX,
 							 .is_archive = true } };
 	sigset_t while_waiting;
+	bool is_made;
 	int status;
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	if (mkdir(arguments.directory, 0777) != 0 && errno != EEXIST) {
+	is_made = mkdir(arguments.directory, 0777) == 0;
+	if (!is_made && errno != EEXIST) {
 		fprintf(stderr, "ctrace archive: ");
 		ct_tool_print(stderr, arguments.directory, strlen(arguments.directory));
 		fprintf(stderr, ": %s\n", strerror(errno));
@@ -148,6 +150,9 @@ int cmd_archive(int argc, char **argv)
 	ct_end_catch(&while_waiting);
 	(void)sigprocmask(SIG_SETMASK, &while_waiting, NULL);
 	status = stream_fetch("ctrace archive", &arguments.copy);
+	/* Nothing was fetched when the directory is still empty. */
+	if (status != CMD_DONE && is_made)
+		(void)rmdir(arguments.directory);
 	if (status == CMD_DONE && !arguments.is_quiet)
 		stream_report_total("ctrace archive", &arguments.copy);
 	return status;

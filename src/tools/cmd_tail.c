@@ -606,6 +606,8 @@ int cmd_tail(int argc, char **argv)
 	tail.reading.has_inferred |= tail.reading.filter != NULL &&
 				     (ct_filter_uses(tail.reading.filter) & CT_USES_DURATION) != 0;
 	tail.reading.has_pairs = line_options_use_pairs(&tail.lines) || tail.reading.has_inferred;
+	/* Which hosts and jobs come to a stream is not known before. */
+	tail.lines.text.has_host = tail.lines.text.has_process = tail.address != NULL;
 	if (tail.address == NULL && !run_directory_exists())
 		result = CMD_UNREAD;
 	else if (reading_open_empty(&tail.reading) && line_options_open(&tail.lines, "ctrace tail"))

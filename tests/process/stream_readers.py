@@ -246,8 +246,8 @@ def clocks_of_hosts_are_compared(room):
         assert int(error) % 1000 == 0 and (word == 'unsynchronised') == is_unsynchronised, (error, word)
     shown = room.tool('stats', address)
     if is_unsynchronised:
-        for host in ('batch1', 'batch2'):
-            assert f'ctrace stats: the clock of {host} is not synchronised' in shown.stderr, shown.stderr
+        assert shown.stderr == 'ctrace stats: the clocks of batch1 and batch2 are not synchronised; their times may differ from those of other ' \
+            'hosts by any amount\n', shown.stderr
     else:
         assert re.search(r'^ctrace stats: times of batch[12] and batch[12] may differ by up to \d+\.\d ms$', shown.stderr, re.MULTILINE), shown.stderr
 
@@ -260,6 +260,22 @@ def clocks_of_hosts_are_compared(room):
     assert archived('1200000 synchronised\n', '1950000 synchronised\n') == 'ctrace show: times of batch2 and batch1 may differ by up to 3.2 ms\n'
     assert archived('16000000000 unsynchronised\n', '0 synchronised\n') == \
         'ctrace show: the clock of batch1 is not synchronised; its times may differ from those of other hosts by any amount\n'
+    for number in range(3, 13):
+        copy = f'{os.path.dirname(clocks[0])}.{number}'
+        shutil.copytree(os.path.dirname(clocks[0]), copy)
+        with open(os.path.join(copy, 'metadata'), 'r+b') as file:
+            text = file.read().replace(b'"batch1"', b'"many%02d"' % number)
+            assert b'many' in text
+            file.seek(0)
+            file.write(text)
+    for copy in glob.glob(room.at('archive', '*')):
+        with open(os.path.join(copy, '.clock'), 'w', encoding='ascii') as file:
+            file.write('0 unsynchronised\n')
+    assert room.tool('show', room.at('archive')).stderr == 'ctrace show: the clocks of batch1, batch2, many03, many04, many05, many06, many07, many08 ' \
+        'and 4 more are not synchronised; their times may differ from those of other hosts by any amount\n'
+    for copy in glob.glob(room.at('archive', '*.*[0-9]')):
+        if copy != os.path.dirname(clocks[0]) and copy.startswith(os.path.dirname(clocks[0])):
+            shutil.rmtree(copy)
     assert archived('0 synchronised\n', '0 synchronised\n') == '' and archived('nonsense', '') == ''
     one = room.tool('stats', address + '?host=batch1')
     assert 'clock' not in one.stderr and 'differ' not in one.stderr, one.stderr
@@ -304,6 +320,13 @@ def hosts_and_jobs_are_selected_by_the_servers(room):
     assert counted(*copies, '--host=batch2') == 10 and counted(*copies, f'-J{job}', '--host=batch1') == 10
     assert json.loads(room.tool('stats', '--json', address, f'--job={job}', '--host=batch1').stdout)['count'] == 10 and \
         asked() == f'ctrace.*.batch1.{job}.*.*', asked()
+    shown = room.tool('tail', '--from-start', '--limit=20', address).stdout.splitlines()
+    of_files = room.tool('show', *copies).stdout.splitlines()
+    for host in ('batch1', 'batch2'):
+        assert sum(f' {host} {job}[' in line for line in shown) == 10 == sum(f' {host} {job}[' in line for line in of_files), (shown, of_files)
+    threads = room.tool('stats', '--by=thread', address).stdout
+    assert len(re.findall(r'^batch[12] \S+ \d+ \d+ +10 ', threads, re.MULTILINE)) == 2, threads
+    assert 'batch' not in room.tool('stats', '--by=thread', address, '--host=batch1').stdout
     shown = room.tool('tail', '--from-start', '--host=batch1', '--limit=10', address).stdout
     assert shown.count('\n') == 10 and asked() == 'ctrace.*.batch1.*.*.*', asked()
     for name in ('--job=NOBODY', '--host=elsewhere', '--job=NOBO*'):
@@ -704,6 +727,10 @@ def texts_say_what_to_do(room):
     missing = room.tool('stats', address, check=False)
     assert missing.returncode == 1 or missing.returncode == 2
     assert f'there is no stream TRACES at nats://127.0.0.1:{server.port}; ctrace forward makes one' in missing.stderr, missing
+    missing = room.tool('archive', address, room.at('new'), check=False)
+    assert missing.returncode == 1 and not os.path.exists(room.at('new')), missing
+    os.mkdir(room.at('mine'))
+    assert room.tool('archive', address, room.at('mine'), check=False).returncode == 1 and os.listdir(room.at('mine')) == []
     make_stream(server, 'TRACES', 'ctrace')
     for verb in (('show',), ('stats',), ('report', '-o', room.at('page.html'))):
         empty = room.tool(*verb, address, check=False)

@@ -16,6 +16,8 @@
 #include "cli/cli.h"
 #include "tools/streams/nats_module.h"
 
+#define HOSTS_SHOWN 8u /* of those that are not synchronised */
+
 struct host_clock {
 	const char *host; /* the reader's */
 	uint64_t error_ns;
@@ -82,21 +84,43 @@ static void host_print(const char *host)
 	ct_tool_print(stderr, host, strlen(host));
 }
 
+static int clock_compare_state(const void *a, const void *b)
+{
+	const struct host_clock *one = a, *other = b;
+
+	if (one->is_unsynchronised != other->is_unsynchronised)
+		return one->is_unsynchronised ? 1 : -1;
+	return strcmp(one->host, other->host);
+}
+
+/* "a", "a and b", "a, b and 38 more" */
+static void unsynchronised_report(const char *verb, const struct host_clock *clocks, size_t count)
+{
+	size_t shown = count <= HOSTS_SHOWN ? count : HOSTS_SHOWN;
+
+	fprintf(stderr, "%s: the clock%s of ", verb, count == 1 ? "" : "s");
+	for (size_t i = 0; i < shown; i++) {
+		fputs(i == 0 ? "" : i + 1 == count ? " and " : ", ", stderr);
+		host_print(clocks[i].host);
+	}
+	if (shown < count)
+		fprintf(stderr, " and %zu more", count - shown);
+	fprintf(stderr,
+		" %s not synchronised; %s times may differ from those of other hosts by any amount\n",
+		count == 1 ? "is" : "are", count == 1 ? "its" : "their");
+}
+
 void host_clocks_report(const char *verb, const struct ct_reader *reader)
 {
 	struct host_clock *clocks;
 	size_t count = clocks_gather(reader, &clocks), synchronised = 0;
 
-	for (size_t i = 0; i < count && count > 1; i++) {
-		if (!clocks[i].is_unsynchronised) {
-			clocks[synchronised++] = clocks[i];
-			continue;
-		}
-		fprintf(stderr, "%s: the clock of ", verb);
-		host_print(clocks[i].host);
-		fputs(" is not synchronised; its times may differ from those of other hosts by any amount\n",
-		      stderr);
-	}
+	if (count > 1)
+		qsort(clocks, count, sizeof *clocks, clock_compare_state);
+	while (synchronised < count && !clocks[synchronised].is_unsynchronised)
+		synchronised++;
+	if (count > 1 && synchronised < count)
+		unsynchronised_report(verb, clocks + synchronised, count - synchronised);
 	if (synchronised > 1) {
 		uint64_t microseconds;
 

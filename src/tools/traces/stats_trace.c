@@ -164,14 +164,31 @@ static void add_spans(struct ct_buf *out, const struct ct_histogram *spans)
 		ct_buf_add_format(out, "  (percentiles without %" PRIu64 ")", spans->unplaced);
 }
 
-/* What the row is about, as it is printed. */
-static void add_subject(struct ct_buf *out, const struct ct_tally_row *row, enum ct_tally_kind kind)
+/* Are the threads of several hosts?  Two of them may have one pid. */
+static bool table_has_hosts(const struct ct_tally_table *table)
+{
+	for (size_t i = 1; i < table->count; i++)
+		if (!row_is_beyond(&table->rows[i]) &&
+		    strcmp(table->rows[i].host, table->rows[0].host) != 0)
+			return true;
+	return false;
+}
+
+/* What the row is about, as it is printed.  has_hosts: of threads. */
+static void add_subject(struct ct_buf *out, const struct ct_tally_row *row, enum ct_tally_kind kind,
+			bool has_hosts)
 {
 	if (row_is_beyond(row)) {
 		ct_buf_add_text(out, "(others)");
 		return;
 	}
 	if (kind == CT_TALLY_THREAD) {
+		if (has_hosts) {
+			const char *host = row->host[0] != '\0' ? row->host : "-";
+
+			ct_escape_add(out, host, strlen(host));
+			ct_buf_add_char(out, ' ');
+		}
 		ct_escape_add(out, row->program, strlen(row->program));
 		ct_buf_add_format(out, "%s%u %u", row->program[0] != '\0' ? " " : "", row->pid,
 				  row->tid);
@@ -187,24 +204,25 @@ static void add_subject(struct ct_buf *out, const struct ct_tally_row *row, enum
 	}
 }
 
-static int table_columns(const struct ct_tally_row *row, enum ct_tally_kind kind)
+static int table_columns(const struct ct_tally_row *row, enum ct_tally_kind kind, bool has_hosts)
 {
 	struct ct_buf text;
 	int columns;
 
 	ct_buf_init(&text);
-	add_subject(&text, row, kind);
+	add_subject(&text, row, kind, has_hosts);
 	columns = ct_tool_print(NULL, ct_buf_text(&text), text.size);
 	ct_buf_fini(&text);
 	return columns;
 }
 
 static void add_row(struct ct_buf *out, const struct ct_tally *tally,
-		    const struct ct_tally_row *row, enum ct_tally_kind kind, int width)
+		    const struct ct_tally_row *row, enum ct_tally_kind kind, bool has_hosts,
+		    int width)
 {
-	int columns = table_columns(row, kind);
+	int columns = table_columns(row, kind, has_hosts);
 
-	add_subject(out, row, kind);
+	add_subject(out, row, kind, has_hosts);
 	ct_buf_add_format(out, "%*s  %10" PRIu64, width > columns ? width - columns : 0, "",
 			  row->events);
 	/* Events that all have one time have no rate. */
@@ -228,6 +246,7 @@ static bool print_table(const struct stats_trace *stats, const struct ct_tally *
 	size_t count = stats->limit != 0 && stats->limit < table->count ? (size_t)stats->limit
 									: table->count;
 	int width = (int)strlen(titles[kind]);
+	bool has_hosts = kind == CT_TALLY_THREAD && table_has_hosts(table);
 	bool has_spans = false;
 	struct ct_buf out;
 	bool ok;
@@ -236,7 +255,7 @@ static bool print_table(const struct stats_trace *stats, const struct ct_tally *
 		return false;
 	ct_buf_init(&out);
 	for (size_t i = 0; i < count; i++) {
-		int columns = table_columns(ranked[i].row, kind);
+		int columns = table_columns(ranked[i].row, kind, has_hosts);
 
 		if (columns > width)
 			width = columns < WIDEST_NAME ? columns : WIDEST_NAME;
@@ -247,7 +266,7 @@ static bool print_table(const struct stats_trace *stats, const struct ct_tally *
 		"BYTES",
 		has_spans ? "      SPANS     TOTAL    MEDIAN       P95       P99       MAX" : "");
 	for (size_t i = 0; i < count; i++)
-		add_row(&out, tally, ranked[i].row, kind, width);
+		add_row(&out, tally, ranked[i].row, kind, has_hosts, width);
 	if (count < table->count)
 		ct_buf_add_format(&out, "(%zu more)\n", table->count - count);
 	ok = !out.failed;
