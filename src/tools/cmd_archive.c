@@ -106,12 +106,12 @@ static bool archive_is_there(const char *directory)
 int cmd_archive(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "follow", 'f', NULL, 0, "go on with what comes later, until stopped", 0 },
+		{ "follow", 'f', NULL, 0, "Go on with what comes later, until stopped", 0 },
 		{ "prune", OPTION_PRUNE, NULL, 0,
-		  "remove from the stream what the archive has on its disk", 0 },
+		  "Remove from the stream what the archive has on its disk", 0 },
 		{ "keep", OPTION_KEEP, "TIME", 0,
-		  "with --prune: leave what is younger in the stream, as 7d or 12h", 0 },
-		{ "quiet", 'q', NULL, 0, "print no total", 0 },
+		  "With --prune: leave what is younger in the stream, as 7d or 12h", 0 },
+		{ "quiet", 'q', NULL, 0, "Print no total", 0 },
 		{ 0 },
 	};
 	static const struct argp argp = {
@@ -119,7 +119,9 @@ int cmd_archive(int argc, char **argv)
 		.parser = parse_option,
 		.args_doc = "nats://HOST/STREAM DIRECTORY",
 		.doc = "Copy the traces of a JetStream stream into DIRECTORY, one directory each, which is "
-		       "made when it is missing.",
+		       "made when it is missing."
+		       "\vExit status: 0 everything was copied; 1 there is no such stream; 2 usage, the servers cannot be reached or refuse, or"
+		       " the directory cannot be written.",
 	};
 	struct archive_arguments arguments = { .copy = { .until_ns = UINT64_MAX,
 							 .is_archive = true } };

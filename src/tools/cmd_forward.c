@@ -78,10 +78,10 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 int cmd_forward(int argc, char **argv)
 {
 	static const struct argp_option options[] = {
-		{ "follow", 'f', NULL, 0, "go on with what is written later, until stopped", 0 },
-		{ "quiet", 'q', NULL, 0, "print no total", 0 },
+		{ "follow", 'f', NULL, 0, "Go on with what is written later, until stopped", 0 },
+		{ "quiet", 'q', NULL, 0, "Print no total", 0 },
 		{ "spool", 's', "DIR", OPTION_ARG_OPTIONAL,
-		  "send what the destination NATS puts into the spool, and remove what is sent, until "
+		  "Send what the destination NATS puts into the spool, and remove what is sent, until "
 		  "stopped",
 		  0 },
 		{ 0 },
@@ -91,7 +91,9 @@ int cmd_forward(int argc, char **argv)
 		.parser = parse_option,
 		.args_doc = "PATH... nats://HOST/STREAM\n--spool [DIR]",
 		.doc = "Copy traces into a JetStream stream.  A PATH is a trace that BINFILE wrote, or a "
-		       "directory with some.  What was sent before is not sent again.",
+		       "directory with some.  What was sent before is not sent again."
+		       "\vExit status: 0 everything was sent; 1 a path is missing or has no trace, or a file cannot be read; 2 usage, the servers"
+		       " cannot be reached or refuse, or a signal came before everything was sent.  The keys of an address: ctrace-forward(1).",
 	};
 	struct forward_arguments arguments = { .is_quiet = false };
 	sigset_t while_waiting;

@@ -219,7 +219,7 @@ int cmd_ipcs(int argc, char **argv)
 		.children = children,
 		.args_doc = "[COMMAND...] [TRACE...]",
 		.doc = "Lists traces as IPCS does.\vA word that begins with CTRACE, QUERY, MERGE, MERGEEND, COPYTRC, SETDEF, STATUS, HELP or END is a "
-		       "command; the others are traces: directories, stream files, process directories, process ids. Without commands on the command line, they are read from "
+		       "command; the others are traces: directories, stream files, process directories, process ids, addresses of streams. Without commands on the command line, they are read from "
 		       "standard input, at a terminal with line editing; HELP lists them.\n\n"
 		       "  ctrace ipcs 'CTRACE COMP(APPXYZ) SUB((SUBA)) FULL LIMIT(10)' trace",
 	};

@@ -404,7 +404,8 @@ int cmd_respond(int argc, char **argv)
 		.options = options,
 		.parser = parse_option,
 		.args_doc = "[nats://HOST]",
-		.doc = "Carry out what `ctrace --host' on other machines asks of this one, until stopped.",
+		.doc = "Carry out what `ctrace --host' on other machines asks of this one, until stopped."
+		       "\vExit status: 0 it was stopped; 2 usage, or the servers cannot be reached or refuse.",
 	};
 	char name[256] = "";
 	struct respond_arguments arguments = { .host = name };

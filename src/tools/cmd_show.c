@@ -675,11 +675,11 @@ int cmd_show(int argc, char **argv)
 		.options = options,
 		.children = children,
 		.parser = parse_show,
-		.args_doc = "['EXPRESSION'] [PATH|PID...]",
+		.args_doc = "['EXPRESSION'] [PATH|PID|nats://HOST/STREAM...]",
 		.doc = "Print traces, merged by time."
 		       "\vEXPRESSION is a filter, as in 'level >= warn && component ~ \"mf.*\" && data[0] > 100 && duration > 2ms': ctrace-filter(7)."
 		       "  PATH is a trace or one of its stream files, a process directory, or a directory of these; PID is a traced process, whose"
-		       " undelivered events are shown.  Without any: all your processes, live and dead."
+		       " undelivered events are shown; nats:// begins the address of a stream: ctrace-forward(1).  Without any: all your processes, live and dead."
 		       "  Standard error reports damage and losses.  Exit status: 0 events were shown, 1 none were or the input is damaged,"
 		       " 2 usage, a part that"
 		       " could not be read, no memory, or the output cannot be written.",

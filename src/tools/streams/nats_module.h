@@ -8,10 +8,11 @@
  *
  *     <subject>.<cluster>.<host>.<job>.<trace>.<file>
  *
- * where trace is the trace's uuid, and file is `metadata` or `stream-<number>`.  The stream has the
- * subjects `<subject>.*.*.*.*.*`, and so not those of requests (below).  The metadata come
- * as a whole each time that they have changed, and once behind the packets, so that a stream that
- * keeps only the last messages has them; the last message of their subject counts.
+ * where host is in small letters, job in capitals, trace is the trace's uuid, and file is
+ * `metadata` or `stream-<number>`.  The stream has the subjects `<subject>.*.*.*.*.*`, and so not
+ * those of requests (below).  The metadata come as a whole each time that they have changed, and
+ * once behind the packets, so that a stream that keeps only the last messages has them; the last
+ * message of their subject counts.
  *
  * The address of a stream is
  * nats://[USER:PASSWORD@]HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE[&KEY=VALUE...]], tls:// for TLS.
