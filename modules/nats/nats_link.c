@@ -42,6 +42,13 @@ const char *ct_nats_refusal(natsConnection *connection)
 	return last != NULL && last[0] != '\0' ? last : NULL;
 }
 
+const char *ct_nats_request_reason(natsConnection *connection, natsStatus status)
+{
+	const char *refusal = status == NATS_TIMEOUT ? ct_nats_refusal(connection) : NULL;
+
+	return refusal != NULL ? refusal : ct_nats_reason(status);
+}
+
 static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
 				    const char *which, natsStatus status)
 {
@@ -286,12 +293,11 @@ static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_addr
 static void stream_explain(const struct ct_nats_link *link, const struct ct_nats_address *address,
 			   natsStatus status, char error[CT_NATS_ERROR_SIZE])
 {
-	const char *refusal = ct_nats_refusal(link->connection);
 	size_t size = strlen(error);
 
-	if (status == NATS_TIMEOUT && refusal != NULL)
+	if (status == NATS_TIMEOUT && ct_nats_refusal(link->connection) != NULL)
 		(void)snprintf(error, CT_NATS_ERROR_SIZE, "stream %.100s: %.300s", address->stream,
-			       refusal);
+			       ct_nats_request_reason(link->connection, status));
 	else if (status == NATS_TIMEOUT)
 		(void)snprintf(error, CT_NATS_ERROR_SIZE,
 			       "stream %.100s: the servers do not answer a request about it in %d "
@@ -336,17 +342,43 @@ static void subject_take(struct ct_nats_address *address, const jsStreamConfig *
 		memcpy(address->subject, found, sizeof found);
 }
 
+/* May the stream have messages of the address's subject?  Those of a mirror are not known. */
+static bool subject_is_there(const struct ct_nats_address *address, const jsStreamConfig *config)
+{
+	char begin[CT_NATS_TEXT + 1];
+	bool is_there = config == NULL || config->SubjectsLen == 0;
+
+	(void)snprintf(begin, sizeof begin, "%s.", address->subject);
+	for (int i = 0; !is_there && i < config->SubjectsLen; i++) {
+		size_t literal = strcspn(config->Subjects[i], "*>"), size = strlen(begin);
+
+		is_there =
+			strncmp(config->Subjects[i], begin, literal < size ? literal : size) == 0;
+	}
+	return is_there;
+}
+
 enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats_address *address,
 				       bool makes, char error[CT_NATS_ERROR_SIZE])
 {
 	char servers[CT_NATS_ERROR_SIZE / 2];
 	jsStreamInfo *info = NULL;
 	natsStatus status = js_GetStreamInfo(&info, link->context, address->stream, NULL, NULL);
+	bool has_subject = true;
 
 	if (status == NATS_NOT_FOUND && makes)
 		status = stream_make(link->context, address, &info);
 	if (status == NATS_OK) {
 		subject_take(address, info->Config);
+		has_subject = makes || subject_is_there(address, info->Config);
+		if (!has_subject)
+			(void)snprintf(error, CT_NATS_ERROR_SIZE,
+				       "stream %.100s has the subjects %.150s, and %s%.100s%s",
+				       address->stream, info->Config->Subjects[0],
+				       address->has_subject ? "not those of subject="
+							    : "is none of ",
+				       address->subject,
+				       address->has_subject ? "; leave it out of the address" : "");
 		link->created = info->Created;
 		link->first_sequence = info->State.FirstSeq;
 		link->last_sequence = info->State.LastSeq;
@@ -356,7 +388,7 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 	}
 	jsStreamInfo_Destroy(info);
 	if (status == NATS_OK)
-		return CTRACE_OK;
+		return has_subject ? CTRACE_OK : CTRACE_SYNTAX_ERROR;
 	if (status == NATS_NOT_FOUND) {
 		ct_nats_shown(servers, sizeof servers, address->servers);
 		(void)snprintf(error, CT_NATS_ERROR_SIZE,

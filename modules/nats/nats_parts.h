@@ -62,6 +62,8 @@ const char *ct_nats_reason(natsStatus status);
 /* What the servers last refused on the connection, such as a permission, or NULL.  libnats keeps
  * the text. */
 const char *ct_nats_refusal(natsConnection *connection);
+/* Why a request to the servers failed: they do not answer one that they refuse. */
+const char *ct_nats_request_reason(natsConnection *connection, natsStatus status);
 /* Connects, without a look at the stream. */
 enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 				   const struct ct_nats_address *address,
@@ -70,7 +72,8 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 enum ctrace_status ct_nats_link_open(struct ct_nats_link *link, struct ct_nats_address *address,
 				     bool makes, char error[CT_NATS_ERROR_SIZE]);
 /* Looks at the stream.  With `makes`, makes it when there is none.  When the address names no
- * subject, it gets that of the stream. */
+ * subject, it gets that of the stream; a subject that the stream has not is an error of a reader.
+ */
 enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats_address *address,
 				       bool makes, char error[CT_NATS_ERROR_SIZE]);
 void ct_nats_link_close(struct ct_nats_link *link);

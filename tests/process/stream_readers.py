@@ -379,6 +379,14 @@ def the_subjects_are_the_streams(room):
         tail.until(expect(1, 100))
         tail.end()
     same(room.shown(address.replace('TRACES', 'FIRST?subject=acme')), expect(1, 100))
+    for verb in ('show', 'tail'):
+        refused = room.tool(verb, address.replace('TRACES', 'FIRST?subject=ctrace'), check=False)
+        assert refused.returncode == 2 and refused.stderr == f'ctrace {verb}: stream FIRST has the subjects acme.>, and not those of subject=ctrace; ' \
+            'leave it out of the address\n', refused
+    foreign = {'name': 'FOREIGN', 'subjects': ['x.y'], 'storage': 'file', 'retention': 'limits', 'num_replicas': 1}
+    request(server.port, '$JS.API.STREAM.CREATE.FOREIGN', json.dumps(foreign))
+    refused = room.tool('show', address.replace('TRACES', 'FOREIGN'), check=False)
+    assert refused.returncode == 2 and 'stream FOREIGN has the subjects x.y, and is none of ctrace' in refused.stderr, refused
 
 
 def ipcs_reads_a_stream(room):
@@ -400,6 +408,8 @@ def ipcs_reads_a_stream(room):
                               ('?job=A*', 2, '--job takes patterns')):
         done = room.tool('ipcs', 'CTRACE QUERY', address.replace('//', '//u:secret@') + key, check=False)
         assert done.returncode == status and text in done.stdout + done.stderr and 'secret' not in done.stdout + done.stderr, done
+    done = room.tool('ipcs', 'STATUS', address.replace('//', '//u:secret@'), check=False)
+    assert done.returncode == 1 and done.stdout == 'ITT10019I TRACES is not a trace: a stream has no dumps.\n', done
     assert glob.glob(room.at('ctrace-stream*')) == []
 
 

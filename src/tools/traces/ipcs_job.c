@@ -160,13 +160,21 @@ static void job_note_process(struct job *job, const char *path)
 		defined->pids[defined->pid_count++] = (uint32_t)strtoul(path, NULL, 10);
 }
 
+/* The name of the stream in an address: the rest may have a password. */
+static void stream_message(const char *address, const char *what)
+{
+	const char *name = stream_name(address);
+	char shown[300];
+
+	(void)snprintf(shown, sizeof shown, "%.*s", (int)strcspn(name, "?"), name);
+	job_print_line(CT_ITT10019I, (const char *[]){ shown, what });
+}
+
 /* Each command of a session reads the same copy of the stream. */
 static void job_add_stream(struct job *job, const char *address)
 {
 	const char *path = reading_stream(&job->ipcs->reading, address);
 	enum ctrace_status status = path != NULL ? ct_reader_add(job->job.reader, path) : CTRACE_OK;
-	const char *name = stream_name(address);
-	char shown[300];
 
 	if (path == NULL) {
 		ct_ipcs_fail(job->ipcs, CMD_UNREAD);
@@ -176,11 +184,8 @@ static void job_add_stream(struct job *job, const char *address)
 		job->added++;
 		return;
 	}
-	(void)snprintf(shown, sizeof shown, "%.*s", (int)strcspn(name, "?"), name);
-	job_print_line(CT_ITT10019I,
-		       (const char *[]){ shown, status == CTRACE_NOT_FOUND
-							? reading_stream_is_empty
-							: ctrace_status_text(status) });
+	stream_message(address, status == CTRACE_NOT_FOUND ? reading_stream_is_empty
+							   : ctrace_status_text(status));
 	ct_ipcs_fail(job->ipcs, CMD_NOTHING);
 }
 
@@ -295,6 +300,11 @@ static void status_print(struct ipcs *ipcs, const char *path)
 {
 	const char *what;
 
+	if (stream_is_address(path)) {
+		stream_message(path, "a stream has no dumps");
+		ct_ipcs_fail(ipcs, CMD_NOTHING);
+		return;
+	}
 	if (ct_ipcs_status_print(path))
 		return;
 	what = access(path, F_OK) == 0 ? "it is no dump: it has no file " CT_DUMP_ABOUT
