@@ -198,8 +198,9 @@ def a_request_is_not_routed_on(room):
 
 
 def permissions_of_the_server_count(room):
-    """Those of the page."""
-    server = room.users()
+    """Those of the page, and of users who lack one."""
+    server = room.users('{ user: deaf, password: secret, permissions: { publish: ["ctrace.op.>"], subscribe: ["nothing"] } }',
+                        '{ user: half, password: secret, permissions: { publish: ["ctrace.op.alpha.command"], subscribe: ["_INBOX.>"] } }')
     room.responder('alpha', room.as_user(server, 'responder'))
     program = on(room, 'alpha')
     room.as_user(server, 'viewer')
@@ -216,6 +217,14 @@ def permissions_of_the_server_count(room):
         assert refused.returncode == 2 and refused.stdout == '' and 'did not answer' not in refused.stderr, refused
         assert refused.stderr.endswith(f'permissions: the user of the address may not send {missing}\n'), refused
         assert time.monotonic() - before < 10, 'it does not wait for an answer'
+    room.as_user(server, 'deaf')
+    deaf = room.ask('alpha', 'level', 'WRT', 'fatal', check=False)
+    assert deaf.returncode == 2 and deaf.stderr == \
+        'ctrace: permissions: the user of the address may not subscribe to _INBOX.>, where the answers come\n', deaf
+    room.as_user(server, 'half')
+    half = room.ask('beta,alpha', 'level', 'WRT', 'warn', check=False)
+    assert half.returncode == 2 and 'DEBUG -> WARN' in half.stdout and half.stderr == \
+        'ctrace: beta: permissions: the user of the address may not send commands (subject ctrace.op.beta.command)\n', half
     room.as_user(server, 'operator')
     changed = room.ask('alpha', 'level', 'WRT', 'error')
     assert 'ERROR' in changed.stdout, changed

@@ -98,7 +98,9 @@ static size_t list_cut(char *list, const char *names[HOSTS_MOST])
 		if (fault != NULL) {
 			fputs("ctrace: \"", stderr);
 			ct_tool_print(stderr, name, strlen(name));
-			fprintf(stderr, "\" is no name of a machine: %s\n", fault);
+			fprintf(stderr,
+				"\" is no name of a machine: %s; * or *ALL alone is for all\n",
+				fault);
 			return 0;
 		}
 		if (*name != '\0')

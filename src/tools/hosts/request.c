@@ -146,7 +146,7 @@ const char *host_name_fault(const char *name)
 	size_t size = strlen(name);
 
 	if (strcasecmp(name, "ALL") == 0)
-		return "ALL is no machine; * and *ALL are for all";
+		return "it is the word for all machines";
 	if (size == 0 || size > HOST_MAX)
 		return expected;
 	for (size_t i = 0; i < size; i++) {
