@@ -342,6 +342,10 @@ def hosts_and_jobs_are_selected_by_the_servers(room):
     assert job == job.upper() and counted(address, f'--job={job.lower()}') == 20 and asked() == f'ctrace.*.*.{job}.*.*', asked()
     assert counted(address + f'?job={job.lower()}&host=BATCH1') == 10 and asked() == f'ctrace.*.batch1.{job}.*.*', asked()
     assert counted(address + '?host=*', '--host=Batch2') == 10 and counted(*copies, '--host=Batch2') == 10
+    # A catalogue may say that an item is the event's job.
+    with open(room.at('jobs.yaml'), 'w', encoding='ascii') as file:
+        file.write('component: ELSE\nevents: {1: {mnemonic: X, arguments: [{name: job, jobname: true, print: text}]}}\n')
+    assert counted(address, f'--job={job}', '--host=batch1', '--catalog=' + room.at('jobs.yaml')) == 10 and asked() == 'ctrace.*.batch1.*.*.*', asked()
     for keys, text in (('job=AC*', 'job in the address has "AC*"; expected one name; --job takes patterns'),
                        ('host=batch1,batch2', 'host in the address has "batch1,batch2"; expected one name; --host takes patterns'),
                        ('job=', 'job in the address has ""; expected one name'), ('host=batch1&host=batch2', 'the address has host= twice')):

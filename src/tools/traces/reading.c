@@ -541,11 +541,24 @@ static void address_add(struct ct_buf *address, const char *key, const char *nam
 	ct_buf_add_format(address, "%c%s%s", keys != NULL ? '&' : '?', key, name);
 }
 
+/* An item of an event may be its job, whatever the process's: then the subjects say too little. */
+static bool catalog_has_jobs(const struct ct_catalog *catalog)
+{
+	const struct ct_catalog_component *component;
+
+	for (uint32_t i = 0; catalog != NULL && (component = ct_catalog_at(catalog, i)) != NULL;
+	     i++)
+		if (component->has_jobname)
+			return true;
+	return false;
+}
+
 bool reading_address(const struct reading *reading, const char *address, struct ct_buf *out)
 {
 	ct_buf_add_text(out, address);
 	address_add(out, "host=", reading->host);
-	address_add(out, "job=", reading->job);
+	if (!catalog_has_jobs(reading->catalog))
+		address_add(out, "job=", reading->job);
 	if (out->failed)
 		fprintf(stderr, "%s: %s\n", reading->verb,
 			ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
