@@ -42,6 +42,13 @@ const char *ct_nats_refusal(natsConnection *connection)
 	return last != NULL && last[0] != '\0' ? last : NULL;
 }
 
+const char *ct_nats_request_reason(natsConnection *connection, natsStatus status)
+{
+	const char *refusal = status == NATS_TIMEOUT ? ct_nats_refusal(connection) : NULL;
+
+	return refusal != NULL ? refusal : ct_nats_reason(status);
+}
+
 static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
 				    const char *which, natsStatus status)
 {
@@ -286,13 +293,11 @@ static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_addr
 static void stream_explain(const struct ct_nats_link *link, const struct ct_nats_address *address,
 			   natsStatus status, char error[CT_NATS_ERROR_SIZE])
 {
-	const char *refusal = ct_nats_refusal(link->connection);
 	size_t size = strlen(error);
 
-	/* The servers do not answer a request that they refuse. */
-	if (status == NATS_TIMEOUT && refusal != NULL)
+	if (status == NATS_TIMEOUT && ct_nats_refusal(link->connection) != NULL)
 		(void)snprintf(error, CT_NATS_ERROR_SIZE, "stream %.100s: %.300s", address->stream,
-			       refusal);
+			       ct_nats_request_reason(link->connection, status));
 	else if (status == NATS_TIMEOUT)
 		(void)snprintf(error, CT_NATS_ERROR_SIZE,
 			       "stream %.100s: the servers do not answer a request about it in %d "

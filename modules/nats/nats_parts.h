@@ -62,6 +62,8 @@ const char *ct_nats_reason(natsStatus status);
 /* What the servers last refused on the connection, such as a permission, or NULL.  libnats keeps
  * the text. */
 const char *ct_nats_refusal(natsConnection *connection);
+/* Why a request to the servers failed: they do not answer one that they refuse. */
+const char *ct_nats_request_reason(natsConnection *connection, natsStatus status);
 /* Connects, without a look at the stream. */
 enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 				   const struct ct_nats_address *address,

@@ -158,16 +158,11 @@ static enum ctrace_status answers_take(struct removal *removal, unsigned most)
 		natsMsg *message = NULL;
 		natsStatus got =
 			natsSubscription_NextMsg(&message, removal->answers, CT_NATS_REQUEST_MS);
-		const char *last;
 
-		if (got != NATS_OK) {
-			last = ct_nats_refusal(fetch->link.connection);
+		if (got != NATS_OK)
 			return ct_nats_fetch_fail(
 				fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
-				last != NULL
-					? last
-					: "the servers do not answer a request to remove a message");
-		}
+				ct_nats_request_reason(fetch->link.connection, got));
 		removal->under_way--;
 		if (!answer_is_good(natsMsg_GetData(message))) {
 			const char *why = strstr(natsMsg_GetData(message), description);
