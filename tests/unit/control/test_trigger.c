@@ -156,7 +156,8 @@ static bool fits(const char *filter)
 
 static void matches(void **state)
 {
-	static const int32_t minus = -5;
+	/* -5: what an event has is little-endian on every machine */
+	static const unsigned char minus[] = { 0xfb, 0xff, 0xff, 0xff };
 	static const uint64_t huge = UINT64_MAX;
 	static const char *const good[] = {
 		"component == PAYROLL",
@@ -199,7 +200,7 @@ static void matches(void **state)
 	(void)state;
 	items[0] = (struct ctrace_event_item){ .type = CTRACE_TYPE_COMP5S,
 					       .size = sizeof minus,
-					       .data = &minus };
+					       .data = minus };
 	items[1] = (struct ctrace_event_item){ .type = CTRACE_TYPE_COMP5,
 					       .size = sizeof huge,
 					       .data = &huge };
