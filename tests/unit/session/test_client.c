@@ -10,7 +10,7 @@
 
 #include "session/socket.h"
 
-#define SILENT_MS 100u
+#define SILENT_MS 1000u
 
 static struct ct_peers peers;
 static struct ct_buf request;
