@@ -109,8 +109,8 @@ END
 ctrace config check fine.cfg >out 2>err && test ! -s err
 check 'nothing is said of good values' $?
 
-ctrace config check /nonexistent >out 2>err
-test $? -eq 1 && grep -q '/nonexistent' err
+ctrace config check none.cfg >out 2>err
+test $? -eq 1 && grep -q 'none\.cfg' err
 check 'no such file: status 1' $?
 ctrace config check . >out 2>err
 test $? -eq 1

@@ -9,7 +9,7 @@ check() { # NAME STATUS
 }
 
 mkdir first second
-export CTRACE_PARMLIB="/nonexistent:$PWD/first:$PWD/second"
+export CTRACE_PARMLIB="$PWD/none:$PWD/first:$PWD/second"
 
 cat >second/CTAPP00 <<'END'
 /* what the application traces on a usual day */

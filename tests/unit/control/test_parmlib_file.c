@@ -69,7 +69,7 @@ static void first_directory_counts(void **state)
 	assert_string_equal(ct_buf_text(&read_text), "before:first");
 	assert_string_equal(found_at, "one/CTAPP00");
 	/* a file is no directory */
-	assert_int_equal(read_member("CTAPP00", "/nonexistent::one/CTAPP00:two/:one:"), 0);
+	assert_int_equal(read_member("CTAPP00", "none::one/CTAPP00:two/:one:"), 0);
 	assert_string_equal(ct_buf_text(&read_text), "before:second");
 	assert_string_equal(found_at, "two//CTAPP00");
 	assert_int_equal(read_member("CTAPP01", "one:two"), 0);
@@ -114,11 +114,11 @@ static void directories_without_it(void **state)
 
 	(void)state;
 	assert_unread("CTNONE", "one:two", CTRACE_RSN_MEMBER_NOT_FOUND, "");
-	assert_unread("CTNONE", "one:/nonexistent", CTRACE_RSN_MEMBER_NOT_FOUND, "");
+	assert_unread("CTNONE", "one:none", CTRACE_RSN_MEMBER_NOT_FOUND, "");
 	assert_unread("CTAPP00", NULL, CTRACE_RSN_MEMBER_ALLOCATION, "");
 	assert_unread("CTAPP00", "", CTRACE_RSN_MEMBER_ALLOCATION, "");
 	assert_unread("CTAPP00", "::", CTRACE_RSN_MEMBER_ALLOCATION, "");
-	assert_unread("CTAPP00", "/nonexistent:one/CTAPP00", CTRACE_RSN_MEMBER_ALLOCATION, "");
+	assert_unread("CTAPP00", "none:one/CTAPP00", CTRACE_RSN_MEMBER_ALLOCATION, "");
 	/* what fits into a path is a directory */
 	for (size_t i = 0; i < sizeof long_directory; i++)
 		long_directory[i] = i % 2 == 0 ? '.' : '/';

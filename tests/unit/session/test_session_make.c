@@ -154,7 +154,7 @@ static void any_failing_call_leaves_a_private_session_and_no_litter(void **state
 		assert_int_equal(count_entries(run_dir), 0);
 		ct_session_close(&session, true);
 	}
-	assert_int_equal(ct_session_create(&session, "/nonexistent/run"), CTRACE_OK);
+	assert_int_equal(ct_session_create(&session, "/dev/null/run"), CTRACE_OK);
 	assert_string_equal(session.path, "");
 	ct_session_close(&session, true);
 }
@@ -310,7 +310,7 @@ static void fork_and_check(void)
 
 static void fork_to_private(void)
 {
-	CHILD_CHECK(ct_session_fork(&session, "/nonexistent") == CTRACE_OK);
+	CHILD_CHECK(ct_session_fork(&session, "/dev/null") == CTRACE_OK);
 	CHILD_CHECK(session.path[0] == '\0' && level_word->level == 3);
 	CHILD_CHECK(session.head->pid == (uint32_t)getpid());
 }

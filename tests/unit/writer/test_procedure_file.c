@@ -68,7 +68,7 @@ static void first_directory_counts(void **state)
 	assert_string_equal(ct_buf_text(&text_read), "before:first");
 	assert_string_equal(found_at, "one/CTW");
 	/* a file is no directory */
-	assert_int_equal(read_procedure("CTW", "/nonexistent::one/CTW:two:one"), CTRACE_OK);
+	assert_int_equal(read_procedure("CTW", "none::one/CTW:two:one"), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&text_read), "before:second");
 	assert_int_equal(read_procedure("CTX", "one:two:"), CTRACE_OK);
 	assert_string_equal(ct_buf_text(&text_read), "before:other");
