@@ -112,6 +112,14 @@ check 'it traces' traced 'some info' ../cobol
 check 'a COBOL program without the library compiles' cobc -x -I"$prefix/share/ctrace/copy" "$example.cbl" -o bare
 check 'it traces through what COB_PRE_LOAD names' traced 'some info' \
 	env COB_PRE_LOAD=libctrace COB_LIBRARY_PATH="$libdir/gnucobol" ../bare
+if [ ! -e "$libdir/libctrace-cobol.so" ]; then
+	skip 'libctrace-cobol.so' 'built without it'
+elif [ "$(pkg-config --variable=prefix ctrace)" = /usr ]; then
+	skip 'libctrace-cobol.so finds libctrace.so.1 beside it' 'in /usr the loader finds both'
+else
+	check 'libctrace-cobol.so finds libctrace.so.1 beside it' traced 'some info' \
+		env -u LD_LIBRARY_PATH LD_PRELOAD="$libdir/libctrace-cobol.so" ../bare
+fi
 
 # What make uninstall does, but for configuring and building, which the tests' own directory has no need of.
 sed '/configure.sh/d; /^ninja/d; s|^cd .*|cd "$CTRACE_SOURCE"|' "$CTRACE_SOURCE/scripts/uninstall.sh" >uninstall.sh
