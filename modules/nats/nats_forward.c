@@ -195,9 +195,9 @@ static void file_compare(struct ct_nats_forwarder *forward, const struct ct_nats
 	file->changed = changed;
 	if (at == file->sent && sum.value == file->sum.value)
 		return;
-	file->sent = file->noted = 0;
-	file->sum = file->noted_sum = CT_NATS_SUM_EMPTY;
-	file->restarts = ++file->noted_restarts;
+	file->sent = file->acknowledged = 0;
+	file->sum = file->acknowledged_sum = CT_NATS_SUM_EMPTY;
+	file->restarts = ++file->acknowledged_restarts;
 }
 
 /* How long the streams are. */
@@ -363,7 +363,7 @@ enum ctrace_status ct_nats_trace_add(struct ct_nats_forwarder *forward, const ch
 					    "not enough memory");
 	}
 	(void)snprintf(trace->metadata.name, sizeof trace->metadata.name, CT_NATS_METADATA);
-	trace->is_noted = trace->is_there = true;
+	trace->is_acknowledged = trace->is_noted = trace->is_there = true;
 	*end = trace;
 	forward->copy->traces++;
 	return CTRACE_OK;
@@ -434,8 +434,6 @@ static enum ctrace_status pass(struct ct_nats_forwarder *forward, bool *out_is_s
 		status = trace_send(forward, trace);
 	if (status == CTRACE_OK)
 		status = ct_nats_messages_settle(forward, out_is_settled);
-	if (status == CTRACE_OK && *out_is_settled && forward->copy->is_spool)
-		ct_nats_spool_remove(forward);
 	return status;
 }
 

@@ -24,15 +24,15 @@ struct ct_nats_file {
 	char name[64];
 	uint64_t sent;          /* bytes that were sent */
 	struct ct_nats_sum sum; /* of these */
-	uint64_t noted;         /* bytes that the server has acknowledged */
-	struct ct_nats_sum noted_sum;
+	uint64_t acknowledged;  /* bytes that the servers have */
+	struct ct_nats_sum acknowledged_sum;
 	uint64_t limit;  /* bytes that may be sent in this pass */
 	uint64_t seen;   /* its length in the last pass */
 	int64_t changed; /* the time of its last change, when it was compared last */
 	/* how often it was begun again; of the metadata: the bytes of the streams that were sent
 	 * when it was sent last */
 	uint64_t restarts;
-	uint64_t noted_restarts;
+	uint64_t acknowledged_restarts;
 };
 
 struct ct_nats_trace {
@@ -40,9 +40,10 @@ struct ct_nats_trace {
 	char *path;
 	struct ct_trace_info info;
 	char uuid[33];
-	bool is_open;  /* a process has it open */
-	bool is_begun; /* its note was read */
-	bool is_noted; /* the note is that of the present state */
+	bool is_open;         /* a process has it open */
+	bool is_begun;        /* its note was read */
+	bool is_acknowledged; /* the servers have all that was sent */
+	bool is_noted;        /* the note is that of the present state */
 	/* of a spool: */
 	bool is_there;    /* found in this pass */
 	bool is_complete; /* no process has it open or will write to it */
@@ -66,6 +67,7 @@ struct ct_nats_forwarder {
 	int64_t unsettled_since; /* ms since 1970; 0: all was acknowledged */
 	bool has_sent;           /* in this pass */
 	bool has_skipped;        /* in this pass: something cannot be read, see copy->error */
+	bool has_reported_room; /* since the last note that was written: there is no room for one */
 };
 
 #define CT_NATS_SUM_EMPTY ((struct ct_nats_sum){ UINT64_C(0xCBF29CE484222325) })
@@ -100,8 +102,9 @@ bool ct_nats_name_is_stream(const char *name);
 struct ct_nats_file *ct_nats_file_find(struct ct_nats_trace *trace, const char *name);
 /* Reads the note, if there is one for this trace and this stream. */
 void ct_nats_note_read(const struct ct_nats_forwarder *forward, struct ct_nats_trace *trace);
-enum ctrace_status ct_nats_note_write(struct ct_nats_forwarder *forward,
-				      struct ct_nats_trace *trace);
+/* Called when the servers have acknowledged all messages: writes the notes that are not of the
+ * present state.  Of a spool whose file system is full they stay due: the next call tries again. */
+enum ctrace_status ct_nats_notes_write(struct ct_nats_forwarder *forward);
 
 /* ---- nats_spool.c */
 /* Adds the traces of the spool that have this address, and drops those that are gone. */
@@ -121,8 +124,9 @@ void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user);
 enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
 					struct ct_nats_trace *trace, const char *name,
 					const struct ct_nats_chunk *chunk);
-/* Waits until the servers have all messages, and notes that.  When one failed, all since the last
- * note are to be sent again, and *out_is_settled is false. */
+/* Waits until the servers have all messages, removes the traces of a spool that are complete and
+ * sent, and notes how far the others are.  When a message failed, all since the last call that
+ * succeeded are to be sent again, and *out_is_settled is false. */
 enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled);
 /* Forgets what was sent of the trace; its note is read again. */
 void ct_nats_trace_reset(struct ct_nats_trace *trace);

@@ -52,7 +52,7 @@ struct ct_nats_file *ct_nats_file_find(struct ct_nats_trace *trace, const char *
 	if (file == NULL)
 		return NULL;
 	(void)snprintf(file->name, sizeof file->name, "%s", name);
-	file->sum = file->noted_sum = CT_NATS_SUM_EMPTY;
+	file->sum = file->acknowledged_sum = CT_NATS_SUM_EMPTY;
 	file->next = *at;
 	*at = file;
 	return file;
@@ -96,9 +96,9 @@ void ct_nats_note_read(const struct ct_nats_forwarder *forward, struct ct_nats_t
 
 		if (file == NULL)
 			continue;
-		file->sent = file->noted = sent;
-		file->sum.value = file->noted_sum.value = sum;
-		file->restarts = file->noted_restarts = restarts;
+		file->sent = file->acknowledged = sent;
+		file->sum.value = file->acknowledged_sum.value = sum;
+		file->restarts = file->acknowledged_restarts = restarts;
 	}
 	(void)fclose(note);
 }
@@ -122,21 +122,15 @@ static bool file_write(const char *path, const char *data, size_t size)
 	return close(fd) == 0 && put == (ssize_t)size;
 }
 
-static void file_take_note(struct ct_nats_file *file)
+/* Returns false with errno. */
+static bool note_write(const struct ct_nats_forwarder *forward, const struct ct_nats_trace *trace,
+		       const char *path)
 {
-	file->noted = file->sent;
-	file->noted_sum = file->sum;
-	file->noted_restarts = file->restarts;
-}
-
-enum ctrace_status ct_nats_note_write(struct ct_nats_forwarder *forward,
-				      struct ct_nats_trace *trace)
-{
-	char path[4200], new_path[4240], begin[NOTE_BEGIN];
+	char new_path[4240], begin[NOTE_BEGIN];
 	struct ct_buf text;
 	bool is_written;
+	int error;
 
-	note_path(forward, trace, path, sizeof path);
 	/* Another forwarder may write the same note at the same time. */
 	(void)snprintf(new_path, sizeof new_path, "%s.%ld.new", path, (long)getpid());
 	note_begin(forward, trace, begin, sizeof begin);
@@ -145,17 +139,48 @@ enum ctrace_status ct_nats_note_write(struct ct_nats_forwarder *forward,
 	note_add(&text, &trace->metadata);
 	for (const struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
 		note_add(&text, file);
-	is_written = !text.failed && file_write(new_path, text.data, text.size);
+	errno = ENOMEM;
+	is_written = !text.failed && file_write(new_path, text.data, text.size) &&
+		     rename(new_path, path) == 0;
+	error = errno;
 	ct_buf_fini(&text);
-	if (!is_written || rename(new_path, path) != 0) {
-		int error = errno;
-
+	if (!is_written)
 		(void)unlink(new_path);
-		return ct_nats_forward_fail(forward, CTRACE_OS_ERROR, path, strerror(error));
+	errno = error;
+	return is_written;
+}
+
+/* A spool without room for a note: the messages go on, and the traces that are complete are removed
+ * without one.  A forwarder that starts again sends the others from their last notes. */
+static void room_report(struct ct_nats_forwarder *forward, const char *path, int error)
+{
+	if (forward->has_reported_room)
+		return;
+	forward->has_reported_room = true;
+	(void)snprintf(forward->copy->error, CT_NATS_ERROR_SIZE,
+		       "%.300s: %s; sending goes on, and complete traces are removed; when tracing "
+		       "does not go on, make room on the file system of the spool",
+		       path, strerror(error));
+	ct_nats_report(forward->copy);
+}
+
+enum ctrace_status ct_nats_notes_write(struct ct_nats_forwarder *forward)
+{
+	char path[4200];
+
+	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next) {
+		if (trace->is_noted)
+			continue;
+		note_path(forward, trace, path, sizeof path);
+		if (note_write(forward, trace, path)) {
+			trace->is_noted = true;
+			forward->has_reported_room = false;
+		} else if (forward->copy->is_spool && (errno == ENOSPC || errno == EDQUOT)) {
+			room_report(forward, path, errno);
+		} else {
+			return ct_nats_forward_fail(forward, CTRACE_OS_ERROR, path,
+						    strerror(errno));
+		}
 	}
-	file_take_note(&trace->metadata);
-	for (struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
-		file_take_note(file);
-	trace->is_noted = true;
 	return CTRACE_OK;
 }

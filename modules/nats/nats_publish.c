@@ -29,11 +29,18 @@ void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user)
 	__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
 }
 
-static void back_to_note(struct ct_nats_file *file)
+static void file_take(struct ct_nats_file *file)
 {
-	file->sent = file->noted;
-	file->sum = file->noted_sum;
-	file->restarts = file->noted_restarts;
+	file->acknowledged = file->sent;
+	file->acknowledged_sum = file->sum;
+	file->acknowledged_restarts = file->restarts;
+}
+
+static void file_go_back(struct ct_nats_file *file)
+{
+	file->sent = file->acknowledged;
+	file->sum = file->acknowledged_sum;
+	file->restarts = file->acknowledged_restarts;
 }
 
 /* Forgets what was sent of the trace.  Its note is read again. */
@@ -46,8 +53,8 @@ void ct_nats_trace_reset(struct ct_nats_trace *trace)
 		free(file);
 	}
 	trace->metadata = (struct ct_nats_file){ .name = CT_NATS_METADATA };
-	trace->is_begun = false;
-	trace->is_noted = true;
+	trace->is_begun = trace->is_sent = false;
+	trace->is_acknowledged = trace->is_noted = true;
 }
 
 /* Makes the stream again when it is gone.  What an earlier stream had, this one has not. */
@@ -106,7 +113,6 @@ static natsStatus acknowledgements_wait(struct ct_nats_forwarder *forward)
 enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled)
 {
 	natsStatus status = forward->under_way > 0 ? acknowledgements_wait(forward) : NATS_OK;
-	enum ctrace_status result = CTRACE_OK;
 
 	forward->under_way = 0;
 	if (status != NATS_OK)
@@ -114,19 +120,23 @@ enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bo
 	*out_is_settled = __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0 &&
 			  status == NATS_OK;
 	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next) {
-		if (trace->is_noted)
+		void (*settle)(struct ct_nats_file * file) =
+			*out_is_settled ? file_take : file_go_back;
+
+		if (trace->is_acknowledged)
 			continue;
-		if (*out_is_settled && result == CTRACE_OK) {
-			result = ct_nats_note_write(forward, trace);
-		} else {
-			back_to_note(&trace->metadata);
-			for (struct ct_nats_file *file = trace->files; file != NULL;
-			     file = file->next)
-				back_to_note(file);
-			trace->is_noted = true;
-		}
+		settle(&trace->metadata);
+		for (struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
+			settle(file);
+		trace->is_acknowledged = true;
+		trace->is_noted = trace->is_noted && !*out_is_settled;
+		trace->is_sent = trace->is_sent && *out_is_settled;
 	}
-	return result;
+	if (!*out_is_settled)
+		return CTRACE_OK;
+	if (forward->copy->is_spool)
+		ct_nats_spool_remove(forward);
+	return ct_nats_notes_write(forward);
 }
 
 static natsStatus header_number(natsMsg *message, const char *name, uint64_t value)
@@ -219,7 +229,7 @@ enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
 		options.MsgId = id;
 		/* Another stream may have the subject. */
 		options.ExpectStream = forward->address.stream;
-		trace->is_noted = false;
+		trace->is_acknowledged = false;
 		status = js_PublishMsgAsync(forward->link.context, &message, &options);
 		natsMsg_Destroy(message);
 		if (status != NATS_OK) /* too many are under way for too long */

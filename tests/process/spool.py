@@ -5,6 +5,7 @@ Each entry that a program made is in a stream once, or waits in the spool, or is
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import fcntl
 import glob
 import json
@@ -46,8 +47,32 @@ class Spool(streams.Streams):
         self.processes.append(follower)
         return follower
 
+    def small_disk(self, size):
+        """Puts the spool on a file system of this size."""
+        os.mkdir(self.at('disk'))
+        done = subprocess.run(['mount', '-t', 'tmpfs', '-o', f'size={size},mode=0700', 'none', self.at('disk')], capture_output=True, text=True,
+                              check=False)
+        if done.returncode != 0:
+            raise writer.Skipped(f'mounting a small disk takes root: {done.stderr.strip()}')
+        self.environment['CTRACE_SPOOL'] = self.at('disk', 'spool')
+
+    def fill_disk(self):
+        with open(self.at('disk', 'other'), 'wb', buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(4096))
+
+    def end(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        if os.path.ismount(self.at('disk')):
+            # The forwarder's processes end soon after it.
+            subprocess.run(['umount', '-l', self.at('disk')], check=True)
+        super().end()
+
     def segments(self):
-        return glob.glob(self.at('spool', '*.ctb'))
+        return glob.glob(os.path.join(self.environment['CTRACE_SPOOL'], '*.ctb'))
 
     def spooled(self):
         segments = self.segments()
@@ -221,6 +246,92 @@ def beyond_the_limit_events_are_counted_and_tracing_goes_on_after(room):
     stats = room.tool('stats', room.address).stdout
     assert re.search(rf'\b{lost}\b', stats.replace(',', '')), stats
     room.stop(follower)
+
+
+def a_full_disk_is_emptied_and_tracing_goes_on(room):
+    room.small_disk('1536k')
+    room.configure('ctrace.overflow = discard')
+    program, lost = room.program(), 0
+    while lost < 20000:
+        program.ask('run 1000')
+        lost = program.stats()[3]
+    room.server()
+    follower = room.forwarder()
+    end, more = time.monotonic() + PATIENCE, 1
+    while more != 0:  # it is written again when there is room
+        assert time.monotonic() < end, room.tool('list').stdout
+        before = program.stats()[3]
+        program.ask('run 100')
+        more = program.settle()[3] - before
+    emitted, delivered, pending, lost = program.settle()
+    assert pending == 0 and delivered + lost == emitted, (emitted, delivered, pending, lost)
+    program.end()
+    room.until_empty()
+    found = room.shown(room.address)
+    assert set(found.values()) == {1} and sum(found.values()) == delivered, (sum(found.values()), emitted, delivered, lost)
+    said = room.stop(follower)
+    assert 'No space left' not in said, said
+
+
+def a_program_killed_on_a_full_disk_is_recovered(room):
+    room.small_disk('1536k')
+    room.configure('ctrace.overflow = discard')
+    program = room.program()
+    while program.stats()[3] < 20000:
+        program.ask('run 1000')
+    program.process.kill()
+    program.process.wait()
+    room.server()
+    follower = room.forwarder()
+    room.until_empty()
+    end = time.monotonic() + PATIENCE
+    while os.listdir(room.at('run')) not in ([], ['asid']):
+        assert time.monotonic() < end, os.listdir(room.at('run'))
+    assert set(room.shown(room.address).values()) == {1}
+    room.stop(follower)
+
+
+def a_complete_trace_is_removed_where_its_note_has_no_room(room):
+    room.small_disk('8M')
+    room.configure()
+    first, second = room.program(), room.program()
+    first.ask('run 5000')
+    second.ask('run 6000')
+    first.settle()
+    second.settle()
+    first.end()
+    room.fill_disk()
+    room.server()
+    follower = room.forwarder()
+    end = time.monotonic() + PATIENCE
+    while len(room.segments()) > 1:
+        assert time.monotonic() < end
+    second.end()
+    room.until_empty()
+    same(room.shown(room.address), expect(1, 5000) + expect(1, 6000))
+    said = room.stop(follower)
+    assert said == '', said
+
+
+def a_note_without_room_is_reported_and_sending_goes_on(room):
+    room.small_disk('8M')
+    room.configure()
+    program = room.program()
+    program.ask('run 5000')
+    program.settle()
+    room.fill_disk()
+    room.server()
+    follower = room.forwarder()
+    said = follower.stderr.readline()
+    assert '.forwarded.TRACES: No space left on device; ' in said and 'make room on the file system of the spool' in said, said
+    room.until_there(room.address, expect(1, 5000))
+    os.unlink(room.at('disk', 'other'))
+    program.ask('run 1000')
+    program.end()
+    room.until_empty()
+    same(room.shown(room.address), expect(1, 6000))
+    said = room.stop(follower)
+    assert said == '', said
 
 
 def under_block_a_program_waits_for_room(room):

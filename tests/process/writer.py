@@ -27,6 +27,10 @@ PROGRAM = os.path.join(BUILD, 'tests', 'written')
 PATIENCE = 60  # seconds, only to stop what hangs
 
 
+class Skipped(Exception):
+    """Raised by a test that cannot run on this machine, with the reason."""
+
+
 class Room:
     """A directory with a run directory, procedures, data sets and logs of its own."""
 
@@ -942,6 +946,8 @@ def main():
         try:
             test(room)
             print(f'ok {number} - {test.__name__}', flush=True)
+        except Skipped as why:
+            print(f'ok {number} - {test.__name__} # SKIP {why}', flush=True)
         except Exception:  # pylint: disable=broad-except
             failed += 1
             print(f'not ok {number} - {test.__name__}')

@@ -36,13 +36,15 @@ struct nats {
 	void *bin;
 	char spool[CTRACE_EMITTER_PATH_SIZE];
 	char file[CTRACE_EMITTER_PATH_SIZE]; /* FILE of BINFILE */
+	uint64_t segment;                    /* bytes */
 	char segment_kb[24];                 /* MAXFILESIZE of BINFILE */
 	char address[CT_SPOOL_ADDRESS_SIZE];
 	char addressed[CTRACE_EMITTER_PATH_SIZE]; /* the segment that has the address */
 	uint64_t limit;                           /* ctrace.spool.size */
-	uint64_t used;                            /* measured, and what was written since */
-	uint64_t look_at_ns;                      /* monotonic: the next measurement */
-	uint64_t look_soonest_ns;                 /* of a new segment: no measurement before */
+	uint64_t room_end; /* as measured: the limit, or less when the file system is nearly full */
+	uint64_t used;     /* measured, and what was written since */
+	uint64_t look_at_ns;      /* monotonic: the next measurement */
+	uint64_t look_soonest_ns; /* of a new segment: no measurement before */
 };
 
 /* -----------------------------------------------------------------------------------------------
@@ -326,15 +328,19 @@ static uint64_t size_read(const struct ctrace_emitter_context *context, const ch
 }
 
 /* Is there room for that many bytes more?  Other processes write to the spool, and forwarders make
- * room in it: it is measured again after a while, and before it counts as full. */
+ * room in it: it is measured again after a while, and before it counts as full.
+ *
+ * Room for a segment stays free on the file system: for closing segments, for the forwarder's notes
+ * and for recovery.  Without it a full spool could not be emptied. */
 static bool spool_has_room(struct nats *nats, uint64_t bytes)
 {
-	uint64_t now = ct_clock_mono_ns(), took;
+	uint64_t now = ct_clock_mono_ns(), took, disk, spare;
 	struct ct_spool_state state;
+	bool is_disk_short;
 	char text[CTRACE_EMITTER_PATH_SIZE + 160];
 
 	bytes += 4 * BLOCK; /* what closing a segment adds, and parts of blocks */
-	if (now < nats->look_at_ns && nats->used + bytes <= nats->limit)
+	if (now < nats->look_at_ns && nats->used + bytes <= nats->room_end)
 		return true;
 	if (!ct_spool_measure(nats->spool, &state))
 		return true; /* writing reports why */
@@ -342,12 +348,17 @@ static bool spool_has_room(struct nats *nats, uint64_t bytes)
 	nats->look_soonest_ns = now + took * LOOK_SHARE;
 	nats->look_at_ns = now + (took * LOOK_SHARE > LOOK_NS ? took * LOOK_SHARE : LOOK_NS);
 	nats->used = state.bytes;
-	if (state.bytes + bytes <= nats->limit && state.traces < CT_SPOOL_TRACES)
+	ct_spool_disk(nats->spool, &disk, &spare);
+	spare -= spare > nats->segment ? nats->segment : spare;
+	is_disk_short = spare < nats->limit && state.bytes + spare < nats->limit;
+	nats->room_end = is_disk_short ? state.bytes + spare : nats->limit;
+	if (state.bytes + bytes <= nats->room_end && state.traces < CT_SPOOL_TRACES)
 		return true;
 	(void)snprintf(text, sizeof text,
-		       "the spool %s has %llu KiB in %u traces and is full (ctrace.spool.size): "
+		       "the spool %s has %llu KiB in %u traces and is full (%s): "
 		       "ctrace forward --spool makes room",
-		       nats->spool, (unsigned long long)(state.bytes >> 10), state.traces);
+		       nats->spool, (unsigned long long)(state.bytes >> 10), state.traces,
+		       is_disk_short ? "its file system" : "ctrace.spool.size");
 	ct_emitter_failed_at(nats->outer, text);
 	errno = EDQUOT;
 	return false;
@@ -375,7 +386,7 @@ static enum ctrace_status segment_check(struct nats *nats)
 
 static enum ctrace_status nats_set_up(struct nats *nats)
 {
-	uint64_t segment;
+	uint64_t size, spare;
 	enum ctrace_status status = address_read(nats);
 
 	if (status == CTRACE_OK)
@@ -383,12 +394,13 @@ static enum ctrace_status nats_set_up(struct nats *nats)
 	if (status == CTRACE_OK)
 		status = file_name(nats);
 	nats->limit = size_read(nats->outer, "SPOOLSIZE", CT_SPOOL_SIZE_DEFAULT);
-	segment = nats->limit / SEGMENTS;
-	segment = segment > SEGMENT_MAX   ? SEGMENT_MAX
-		  : segment < SEGMENT_MIN ? SEGMENT_MIN
-					  : segment;
+	ct_spool_disk(nats->spool, &size, &spare);
+	nats->segment = (size < nats->limit ? size : nats->limit) / SEGMENTS;
+	nats->segment = nats->segment > SEGMENT_MAX   ? SEGMENT_MAX
+			: nats->segment < SEGMENT_MIN ? SEGMENT_MIN
+						      : nats->segment;
 	(void)snprintf(nats->segment_kb, sizeof nats->segment_kb, "%llu",
-		       (unsigned long long)(segment >> 10));
+		       (unsigned long long)(nats->segment >> 10));
 	return status;
 }
 

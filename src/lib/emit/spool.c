@@ -17,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static bool path_set(char out[CTRACE_EMITTER_PATH_SIZE], const char *first, const char *rest)
@@ -131,6 +132,18 @@ bool ct_spool_measure(const char *path, struct ct_spool_state *out)
 		return false;
 	directory_measure(AT_FDCWD, path, CT_SPOOL_DEPTH + 1, out);
 	return true;
+}
+
+void ct_spool_disk(const char *path, uint64_t *out_size, uint64_t *out_free)
+{
+	struct statvfs disk;
+
+	*out_size = *out_free = UINT64_MAX;
+	/* Some file systems in user space report no blocks at all. */
+	if (statvfs(path, &disk) != 0 || disk.f_blocks == 0)
+		return;
+	*out_size = (uint64_t)disk.f_blocks * disk.f_frsize;
+	*out_free = (uint64_t)disk.f_bavail * disk.f_frsize;
 }
 
 bool ct_spool_is_served(const char *path)

@@ -45,6 +45,9 @@ struct ct_spool_state {
 };
 /* Returns false when the directory cannot be read. */
 bool ct_spool_measure(const char *path, struct ct_spool_state *out);
+/* Stores the size of the directory's file system, and what is free of it for this user; UINT64_MAX
+ * where that is unknown. */
+void ct_spool_disk(const char *path, uint64_t *out_size, uint64_t *out_free);
 /* Does a forwarder serve it now? */
 bool ct_spool_is_served(const char *path);
 

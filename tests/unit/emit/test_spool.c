@@ -98,6 +98,17 @@ static void what_waits_is_measured(void **state)
 	assert_in_range(found.bytes, 2 * sizeof text, 8 * sizeof text);
 }
 
+static void the_file_system_is_measured(void **state)
+{
+	uint64_t size, available;
+
+	(void)state;
+	ct_spool_disk("nowhere", &size, &available);
+	assert_true(size == UINT64_MAX && available == UINT64_MAX);
+	ct_spool_disk(".", &size, &available);
+	assert_true(available <= size && size > 0 && size < UINT64_MAX);
+}
+
 static void a_forwarder_has_its_lock(void **state)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -144,9 +155,9 @@ static void an_address_is_whole_or_not_there(void **state)
 int test_spool(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_environment_names_it),         TEST(only_its_owner_may_write_to_it),
-		TEST(what_waits_is_measured),           TEST(a_forwarder_has_its_lock),
-		TEST(an_address_is_whole_or_not_there),
+		TEST(the_environment_names_it),    TEST(only_its_owner_may_write_to_it),
+		TEST(the_file_system_is_measured), TEST(what_waits_is_measured),
+		TEST(a_forwarder_has_its_lock),    TEST(an_address_is_whole_or_not_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
