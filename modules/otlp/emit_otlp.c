@@ -44,7 +44,7 @@ struct chunk {
 	uint32_t count; /* 0: none */
 	struct mark first, last;
 	uint32_t logs, spans;
-	uint64_t lost, refused; /* totals that its own records report */
+	uint64_t lost, refused, refused_spans; /* totals that its own records report */
 	bool is_under_way;
 };
 
@@ -68,9 +68,10 @@ struct otlp_output {
 	 * at a time, to find the one that the receiver does not take. */
 	uint32_t refused_left, refused_limit;
 	uint64_t totals[CTRACE_LOSS_COUNT];
-	uint64_t lost;                   /* their sum */
-	uint64_t refused, refused_known; /* log records and spans; those that a record reports */
-	uint64_t *counts;                /* events by stream, for identities */
+	uint64_t lost; /* their sum */
+	/* log records, each of an event, and spans; those that a record reports */
+	uint64_t refused, refused_known, refused_spans, refused_spans_known;
+	uint64_t *counts; /* events by stream, for identities */
 	uint32_t count_capacity;
 };
 
@@ -313,6 +314,13 @@ static void map_event(struct otlp_output *output, const struct ctrace_event *tra
 	ct_otlp_map_event(&output->map, &output->request, &output->process, &event, uid);
 }
 
+/* Were records refused that no record of ctrace has reported? */
+static bool has_refused(const struct otlp_output *output)
+{
+	return output->refused > output->refused_known ||
+	       output->refused_spans > output->refused_spans_known;
+}
+
 static void add_own_records(struct otlp_output *output)
 {
 	struct ct_otlp_own_record record = { .time_ns = output->map.observed_ns };
@@ -322,6 +330,7 @@ static void add_own_records(struct otlp_output *output)
 	record.uid = uid;
 	output->chunk.lost = output->lost;
 	output->chunk.refused = output->refused;
+	output->chunk.refused_spans = output->refused_spans;
 	if (output->lost > output->context->place->extra) {
 		record.name = "ctrace.lost";
 		record.events = output->lost - output->context->place->extra;
@@ -331,14 +340,15 @@ static void add_own_records(struct otlp_output *output)
 			       output->lost);
 		ct_otlp_map_own(&output->map, &output->request, &output->process, &record);
 	}
-	if (output->refused > output->refused_known) {
+	if (has_refused(output)) {
 		record.name = "ctrace.refused";
 		record.events = output->refused - output->refused_known;
+		record.spans = output->refused_spans - output->refused_spans_known;
 		record.totals = NULL;
 		record.uid = NULL;
 		(void)snprintf(text, sizeof text,
-			       "%" PRIu64 " log records or spans refused by the receiver",
-			       record.events);
+			       "%" PRIu64 " events and %" PRIu64 " spans refused by the receiver",
+			       record.events, record.spans);
 		ct_otlp_map_own(&output->map, &output->request, &output->process, &record);
 	}
 }
@@ -351,8 +361,8 @@ static enum ctrace_status chunk_pack(struct otlp_output *output)
 	for (unsigned i = 0; i < CT_OTLP_SIGNALS; i++) {
 		ct_buf_trim(&job->bodies[i], CT_OTLP_REQUEST_BYTES);
 		if (output->request.counts[i] > 0)
-			ct_otlp_request_pack(&output->request, (enum ct_otlp_signal)i,
-					     &job->bodies[i]);
+			ct_otlp_request_pack(&output->request, (enum ct_otlp_signal)i, 0,
+					     output->request.counts[i], &job->bodies[i]);
 		if (job->bodies[i].failed)
 			status = CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -414,9 +424,10 @@ static uint32_t chunk_end(struct otlp_output *output)
 	bool is_refused = chunk.logs > 0 && results[CT_OTLP_LOGS].answer == CT_OTLP_REFUSED;
 
 	output->chunk = (struct chunk){ .count = 0 };
-	output->refused += results[CT_OTLP_LOGS].rejected + results[CT_OTLP_TRACES].rejected;
+	output->refused += results[CT_OTLP_LOGS].rejected;
+	output->refused_spans += results[CT_OTLP_TRACES].rejected;
 	if (chunk.spans > 0 && results[CT_OTLP_TRACES].answer == CT_OTLP_REFUSED)
-		output->refused += chunk.spans;
+		output->refused_spans += chunk.spans;
 	if (is_refused && chunk.count > 1) {
 		if (output->refused_left == 0)
 			output->refused_left = chunk.count;
@@ -428,6 +439,7 @@ static uint32_t chunk_end(struct otlp_output *output)
 	else if (output->refused_left == 0) {
 		output->context->place->extra = chunk.lost;
 		output->refused_known = chunk.refused;
+		output->refused_spans_known = chunk.refused_spans;
 	}
 	output->refused_left -=
 		chunk.count < output->refused_left ? chunk.count : output->refused_left;
@@ -532,8 +544,7 @@ static void send_own_records(struct otlp_output *output)
 {
 	uint64_t deadline = ct_clock_mono_ns() + WAIT_NS;
 
-	if (output->lost <= output->context->place->extra &&
-	    output->refused <= output->refused_known)
+	if (output->lost <= output->context->place->extra && !has_refused(output))
 		return;
 	if (output->chunk.count != 0)
 		return;

@@ -96,9 +96,9 @@ void ct_otlp_request_add_span(struct ct_otlp_request *request,
  * without memory. */
 const ProtobufCMessage *ct_otlp_request_message(struct ct_otlp_request *request,
 						enum ct_otlp_signal signal);
-/* Appends it as protobuf. */
+/* Appends `count` of its log records or spans from the first one on, as protobuf. */
 void ct_otlp_request_pack(struct ct_otlp_request *request, enum ct_otlp_signal signal,
-			  struct ct_buf *out);
+			  uint32_t first, uint32_t count, struct ct_buf *out);
 
 /* ---- otlp_json.c: a message as OTLP/JSON, on one line, without a line end. */
 void ct_otlp_json_add(struct ct_buf *out, const ProtobufCMessage *message);
@@ -143,7 +143,7 @@ void ct_otlp_map_event(struct ct_otlp_map *map, struct ct_otlp_request *request,
 struct ct_otlp_own_record {
 	const char *name; /* "ctrace.lost" */
 	const char *text;
-	uint64_t events;
+	uint64_t events, spans;
 	uint64_t time_ns;
 	const uint64_t *totals; /* by reason, ever; or NULL */
 	const char *uid;        /* or NULL */

@@ -184,7 +184,7 @@ static void document_add(struct export *self, enum ct_otlp_signal signal)
 		size_t start = out->size, size;
 
 		ct_buf_add(out, room, sizeof room);
-		ct_otlp_request_pack(&self->request, signal, out);
+		ct_otlp_request_pack(&self->request, signal, 0, self->request.counts[signal], out);
 		size = out->size - start - sizeof room;
 		for (unsigned i = 0; i < sizeof room && !out->failed; i++)
 			out->data[start + i] = (char)(size >> (24 - 8 * i));
@@ -224,12 +224,17 @@ static bool result_may_heal(const struct export *self, const struct ct_otlp_resu
 	       (result->is_throttled || (!result->is_answered && self->has_delivered));
 }
 
-static void request_send(struct export *self, enum ct_otlp_signal signal)
+/* Sends `count` records of the request.  When they are refused together, each half is sent, as the
+ * destination does: a receiver may have a limit for a request, or not take one of them. */
+static void request_send(struct export *self, enum ct_otlp_signal signal, uint32_t first,
+			 uint32_t count)
 {
 	uint64_t since_ns = ct_clock_mono_ns();
 	struct ct_otlp_result result;
 
-	ct_otlp_request_pack(&self->request, signal, &self->out);
+	if (self->status != CTRACE_OK)
+		return;
+	ct_otlp_request_pack(&self->request, signal, first, count, &self->out);
 	if (self->out.failed) {
 		export_fail(self, CTRACE_NOT_ENOUGH_MEMORY, ENOMEM);
 		return;
@@ -246,12 +251,17 @@ static void request_send(struct export *self, enum ct_otlp_signal signal)
 		wait_for(self, wait_ns);
 	}
 	ct_buf_clear(&self->out);
-	self->sent[signal] += self->request.counts[signal];
+	if (result.answer == CT_OTLP_REFUSED && count > 1 && !export_is_over(self)) {
+		request_send(self, signal, first, count / 2);
+		request_send(self, signal, first + count / 2, count - count / 2);
+		return;
+	}
+	self->sent[signal] += count;
 	if (result.answer == CT_OTLP_ACCEPTED) {
 		self->has_delivered = true;
 		self->rejected[signal] += result.rejected;
 	} else if (result.answer == CT_OTLP_REFUSED) {
-		self->rejected[signal] += self->request.counts[signal];
+		self->rejected[signal] += count;
 	} else {
 		export_fail(self, CTRACE_OUTPUT_ERROR, result.error);
 		(void)snprintf(self->failure, sizeof self->failure, "%s", result.text);
@@ -285,7 +295,7 @@ static void request_end(struct export *self)
 		if (self->request.counts[i] == 0)
 			continue;
 		if (self->http != NULL)
-			request_send(self, (enum ct_otlp_signal)i);
+			request_send(self, (enum ct_otlp_signal)i, 0, self->request.counts[i]);
 		else
 			document_add(self, (enum ct_otlp_signal)i);
 	}

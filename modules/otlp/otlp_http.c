@@ -430,6 +430,18 @@ static void take_partial(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 	}
 }
 
+/* What to change when a receiver answers so. */
+static const char *status_hint(long status)
+{
+	if (status == 404 || status == 405)
+		return "; URL is the receiver's base, to which ctrace adds /v1/logs and /v1/traces";
+	if (status == 401 || status == 403)
+		return "; HEADERS may have a token: HEADERS=Authorization=Bearer%20TOKEN";
+	if (status / 100 == 3)
+		return "; redirections are not followed: URL must be where the receiver is";
+	return "";
+}
+
 static void note_status(struct ct_otlp_http *http, enum ct_otlp_signal signal, long status,
 			struct ct_otlp_result *out, struct ct_buf *text)
 {
@@ -445,6 +457,7 @@ static void note_status(struct ct_otlp_http *http, enum ct_otlp_signal signal, l
 	}
 	ct_buf_add_format(text, ": HTTP %ld", status);
 	add_refusal(http, text);
+	ct_buf_add_text(text, status_hint(status));
 	out->is_throttled = status == 429 || status == 502 || status == 503 || status == 504;
 	out->answer =
 		status == 400 || status == 413 || status == 422 ? CT_OTLP_REFUSED : CT_OTLP_AGAIN;

@@ -458,6 +458,8 @@ void ct_otlp_map_own(struct ct_otlp_map *map, struct ct_otlp_request *request,
 	log->event_name = (char *)(uintptr_t)record->name;
 	ct_otlp_add_text(pool, &attributes, "event.name", record->name);
 	ct_otlp_add_int(pool, &attributes, "ctrace.events", (int64_t)record->events);
+	if (record->spans != 0)
+		ct_otlp_add_int(pool, &attributes, "ctrace.spans", (int64_t)record->spans);
 	if (record->uid != NULL)
 		ct_otlp_add_text(pool, &attributes, "log.record.uid", record->uid);
 	for (unsigned i = 0; record->totals != NULL && i < CTRACE_LOSS_COUNT; i++) {

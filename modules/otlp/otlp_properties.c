@@ -51,6 +51,23 @@ static bool url_is_http(const char *url)
 	return strncmp(url, "http://", 7) == 0 || strncmp(url, "https://", 8) == 0;
 }
 
+/* Ends it before the path of a signal, which is added for each request, and before slashes. */
+static void url_trim(char *url)
+{
+	static const char *const paths[] = { "/", "/v1/logs", "/v1/traces" };
+	size_t size = strlen(url);
+
+	for (size_t i = 0; i < CT_COUNT(paths); i++) {
+		size_t end = strlen(paths[i]);
+
+		if (size < end || strcmp(url + size - end, paths[i]) != 0)
+			continue;
+		size -= end;
+		url[size] = '\0';
+		i = (size_t)-1; /* what is before it may end so, too */
+	}
+}
+
 enum ctrace_status ct_otlp_http_settings_read(struct ct_otlp_http_settings *settings,
 					      ct_otlp_property *property, const void *user)
 {
@@ -75,9 +92,8 @@ enum ctrace_status ct_otlp_http_settings_read(struct ct_otlp_http_settings *sett
 		settings->wrong = "COMPRESS";
 	if (settings->url == NULL || !url_is_http(settings->url))
 		settings->wrong = "URL";
-	while (settings->url != NULL && settings->url[0] != '\0' &&
-	       settings->url[strlen(settings->url) - 1] == '/')
-		settings->url[strlen(settings->url) - 1] = '\0';
+	if (settings->url != NULL)
+		url_trim(settings->url);
 	return CTRACE_OK;
 }
 

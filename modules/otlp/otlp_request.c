@@ -190,7 +190,27 @@ static otlp_scope_name *scope_name(struct ct_otlp_pool *pool, const struct scope
 	return name->name != NULL ? name : NULL;
 }
 
-static otlp_resource_logs *resource_logs(struct ct_otlp_pool *pool, const struct resource *resource)
+/* The entries of a message: so many after those that are skipped. */
+struct part {
+	size_t skip, left;
+};
+
+/* Takes the entries of a scope that belong to the part.  Returns how many; they begin at
+ * *out_first. */
+static size_t part_take(struct part *part, const struct scope *scope, size_t *out_first)
+{
+	size_t count = scope->entries.count;
+	size_t skipped = part->skip < count ? part->skip : count;
+	size_t taken = count - skipped < part->left ? count - skipped : part->left;
+
+	part->skip -= skipped;
+	part->left -= taken;
+	*out_first = skipped;
+	return taken;
+}
+
+static otlp_resource_logs *resource_logs(struct ct_otlp_pool *pool, const struct resource *resource,
+					 struct part *part)
 {
 	otlp_resource_logs *message = ct_otlp_pool_take(pool, sizeof *message);
 	struct ct_otlp_list scopes = { .items = NULL };
@@ -199,14 +219,18 @@ static otlp_resource_logs *resource_logs(struct ct_otlp_pool *pool, const struct
 		return NULL;
 	for (size_t i = 0; i < resource->scopes.count; i++) {
 		const struct scope *scope = resource->scopes.items[i];
-		otlp_scope_logs *logs = ct_otlp_pool_take(pool, sizeof *logs);
+		size_t first, count = part_take(part, scope, &first);
+		otlp_scope_logs *logs;
 
+		if (count == 0)
+			continue;
+		logs = ct_otlp_pool_take(pool, sizeof *logs);
 		if (logs == NULL)
 			return NULL;
 		opentelemetry__proto__logs__v1__scope_logs__init(logs);
 		logs->scope = scope_name(pool, scope);
-		logs->log_records = (ct_otlp_log **)scope->entries.items;
-		logs->n_log_records = scope->entries.count;
+		logs->log_records = (ct_otlp_log **)scope->entries.items + first;
+		logs->n_log_records = count;
 		ct_otlp_list_add(pool, &scopes, logs);
 	}
 	opentelemetry__proto__logs__v1__resource_logs__init(message);
@@ -217,7 +241,7 @@ static otlp_resource_logs *resource_logs(struct ct_otlp_pool *pool, const struct
 }
 
 static otlp_resource_spans *resource_spans(struct ct_otlp_pool *pool,
-					   const struct resource *resource)
+					   const struct resource *resource, struct part *part)
 {
 	otlp_resource_spans *message = ct_otlp_pool_take(pool, sizeof *message);
 	struct ct_otlp_list scopes = { .items = NULL };
@@ -226,14 +250,18 @@ static otlp_resource_spans *resource_spans(struct ct_otlp_pool *pool,
 		return NULL;
 	for (size_t i = 0; i < resource->scopes.count; i++) {
 		const struct scope *scope = resource->scopes.items[i];
-		otlp_scope_spans *spans = ct_otlp_pool_take(pool, sizeof *spans);
+		size_t first, count = part_take(part, scope, &first);
+		otlp_scope_spans *spans;
 
+		if (count == 0)
+			continue;
+		spans = ct_otlp_pool_take(pool, sizeof *spans);
 		if (spans == NULL)
 			return NULL;
 		opentelemetry__proto__trace__v1__scope_spans__init(spans);
 		spans->scope = scope_name(pool, scope);
-		spans->spans = (ct_otlp_span **)scope->entries.items;
-		spans->n_spans = scope->entries.count;
+		spans->spans = (ct_otlp_span **)scope->entries.items + first;
+		spans->n_spans = count;
 		ct_otlp_list_add(pool, &scopes, spans);
 	}
 	opentelemetry__proto__trace__v1__resource_spans__init(message);
@@ -243,20 +271,22 @@ static otlp_resource_spans *resource_spans(struct ct_otlp_pool *pool,
 	return message;
 }
 
-const ProtobufCMessage *ct_otlp_request_message(struct ct_otlp_request *request,
-						enum ct_otlp_signal signal)
+static const ProtobufCMessage *message_make(struct ct_otlp_request *request,
+					    enum ct_otlp_signal signal, struct part part)
 {
 	struct ct_otlp_pool *pool = &request->pool;
 	struct ct_otlp_list resources = { .items = NULL };
 	otlp_logs_request *logs = ct_otlp_pool_take(pool, sizeof *logs);
 	otlp_traces_request *traces = ct_otlp_pool_take(pool, sizeof *traces);
 
-	for (size_t i = 0; i < request->resources[signal].count && !pool->failed; i++) {
+	for (size_t i = 0; i < request->resources[signal].count && !pool->failed && part.left > 0;
+	     i++) {
 		const struct resource *resource = request->resources[signal].items[i];
 
 		ct_otlp_list_add(pool, &resources,
-				 signal == CT_OTLP_LOGS ? (void *)resource_logs(pool, resource)
-							: (void *)resource_spans(pool, resource));
+				 signal == CT_OTLP_LOGS
+					 ? (void *)resource_logs(pool, resource, &part)
+					 : (void *)resource_spans(pool, resource, &part));
 	}
 	if (pool->failed)
 		return NULL;
@@ -272,10 +302,17 @@ const ProtobufCMessage *ct_otlp_request_message(struct ct_otlp_request *request,
 	return &traces->base;
 }
 
-void ct_otlp_request_pack(struct ct_otlp_request *request, enum ct_otlp_signal signal,
-			  struct ct_buf *out)
+const ProtobufCMessage *ct_otlp_request_message(struct ct_otlp_request *request,
+						enum ct_otlp_signal signal)
 {
-	const ProtobufCMessage *message = ct_otlp_request_message(request, signal);
+	return message_make(request, signal, (struct part){ .left = request->counts[signal] });
+}
+
+void ct_otlp_request_pack(struct ct_otlp_request *request, enum ct_otlp_signal signal,
+			  uint32_t first, uint32_t count, struct ct_buf *out)
+{
+	const ProtobufCMessage *message =
+		message_make(request, signal, (struct part){ .skip = first, .left = count });
 	size_t size = message != NULL ? protobuf_c_message_get_packed_size(message) : 0;
 
 	if (message == NULL || !ct_buf_reserve(out, size)) {

@@ -307,6 +307,17 @@ static void property_parse(struct exporting *verb, const char *text, struct argp
 		text);
 }
 
+/* Is it HOST:PORT, or begins so, and is no file that is there? */
+static bool path_is_address(const char *path)
+{
+	const char *colon = path != NULL ? strchr(path, ':') : NULL;
+	size_t host = path != NULL ? strcspn(path, "/:") : 0;
+	size_t digits = colon != NULL ? strspn(colon + 1, "0123456789") : 0;
+
+	return digits > 0 && host > 0 && path + host == colon &&
+	       (colon[1 + digits] == '\0' || colon[1 + digits] == '/') && access(path, F_OK) != 0;
+}
+
 static void otlp_check(struct exporting *verb, bool has_signals, struct argp_state *state)
 {
 	if (!exporter_is_otlp(verb->exporter)) {
@@ -320,6 +331,11 @@ static void otlp_check(struct exporting *verb, bool has_signals, struct argp_sta
 	}
 	if (path_is_url(verb->output))
 		verb->otlp.url = verb->output;
+	else if (path_is_address(verb->output))
+		argp_error(
+			state,
+			"\"%s\" is not a URL: expected http://%s for a receiver, or ./%s for a file",
+			verb->output, verb->output, verb->output);
 	/* A file of protobuf does not say what its messages are. */
 	if (!has_signals) {
 		verb->otlp.has_logs = true;

@@ -227,6 +227,18 @@ test.same('the bodies are the same', len(set(receiver.bodies[:5])), 1)
 test.same('nothing is lost', own(receiver.logs, 'ctrace.lost'), 0)
 receiver.stop()
 
+receiver = Receiver(always=503)
+subject = Subject(receiver.url)
+subject.say('count 1')
+receiver.wait(lambda: receiver.count > 1)
+while 'HTTP 503' not in (listed := tool('stats').stdout):
+    subject.flush()
+test.check('ctrace stats has the reason once', re.search(r'/v1/logs: HTTP 503(?!:)', listed), listed)
+receiver.always = 200
+subject.deliver()
+subject.end()
+receiver.stop()
+
 go = threading.Event()
 
 
@@ -289,6 +301,25 @@ subject.end()
 test.same('a record that the receiver never takes: all others arrive', sorted(numbers(receiver.logs)),
           [number for number in range(301) if number != 77])
 test.same('it is counted', own(receiver.logs, 'ctrace.refused'), 1)
+receiver.stop()
+
+
+def without_spans(handler, message, kind):
+    if kind == 1:
+        handler.reply(400)
+    else:
+        receiver.accept(handler, message, kind)
+
+
+receiver = Receiver(always=without_spans)
+subject = Subject(receiver.url)
+subject.say('spans 2')
+subject.deliver()
+subject.say('count 1')
+subject.deliver()
+subject.end()
+test.same('refused spans count no event', own(receiver.logs, 'ctrace.refused'), 0)
+test.check('and are counted apart', sum(one.attributes.get('ctrace.spans', 0) for one in receiver.logs) > 0, [one.attributes for one in receiver.logs])
 receiver.stop()
 
 receiver = Receiver()
@@ -454,7 +485,53 @@ test.check('export: partial success is reported and counted', result.returncode 
            f'refused 2 of {len(logs)} log records and 0 of 4 spans; at first: {receiver.url}/v1/logs: too old' in result.stderr, result)
 receiver.plan = [401]
 result = tool('export', '--format=otlp', '-o', receiver.url, 'both.ctb')
-test.same('export: an error is not tried again', (result.returncode, result.stderr), (2, f'ctrace export: {receiver.url}/v1/logs: HTTP 401\n'))
+test.same('export: an error is not tried again', (result.returncode, result.stderr),
+          (2, f'ctrace export: {receiver.url}/v1/logs: HTTP 401; HEADERS may have a token: HEADERS=Authorization=Bearer%20TOKEN\n'))
+receiver.plan = [301]
+result = tool('export', '--format=otlp', '-o', receiver.url, 'both.ctb')
+test.check('export: a redirection is explained', result.returncode == 2 and 'HTTP 301; redirections are not followed' in result.stderr, result)
+result = tool('export', '--format=otlp', '-o', receiver.url + '/v2', 'both.ctb')
+test.check('export: a wrong path is explained', result.returncode == 2 and
+           f"{receiver.url}/v2/v1/logs: HTTP 404; URL is the receiver's base, to which ctrace adds /v1/logs and /v1/traces" in result.stderr, result)
+receiver.logs.clear()
+result = tool('export', '--format=otlp', '-o', receiver.url + '/v1/logs/', '--signals=logs', 'both.ctb')
+test.same('export: a URL with the path of a signal is taken', (result.returncode, len(receiver.logs)), (0, len(logs)))
+place = receiver.url.removeprefix('http://')
+result = tool('export', '--format=otlp', '-o', place, 'both.ctb')
+test.check('export: HOST:PORT is no file', result.returncode != 0 and f'expected http://{place} for a receiver' in result.stderr and
+           not os.path.exists(place), result)
+result = tool('export', '--format=otlp', '-o', './' + place, 'both.ctb')
+test.check('export: but may be one', result.returncode == 0 and os.path.getsize(place) > 0, result)
+
+
+def small(handler, message, kind):
+    if len(message.SerializeToString()) > 1500:
+        handler.reply(413)
+    else:
+        receiver.accept(handler, message, kind)
+
+
+receiver.logs.clear()
+receiver.spans.clear()
+receiver.always = small
+result = tool('export', '--format=otlp', '-o', receiver.url, 'both.ctb')
+test.same('export: large requests are sent in smaller ones', (result.returncode, result.stderr, plain(receiver.logs), plain(receiver.spans)),
+          (0, '', plain(made[0]), plain(made[1])))
+
+
+def not_two(handler, message, kind):
+    if kind == 0 and any(one.time_unix_nano == shown[2]['time_ns'] for one in otlp_receiver.logs_of(message)):
+        handler.reply(422)
+    else:
+        receiver.accept(handler, message, kind)
+
+
+receiver.logs.clear()
+receiver.always = not_two
+result = tool('export', '--format=otlp', '-o', receiver.url, 'both.ctb')
+test.same('export: only the record that is refused alone is left out', (result.returncode, len(receiver.logs)), (2, len(logs) - 1))
+test.check('export: and counted', f'refused 1 of {len(logs)} log records and 0 of 4 spans' in result.stderr, result)
+receiver.always = 200
 receiver.stop()
 result = tool('export', '--format=otlp', '-o', receiver.url, 'both.ctb')
 test.check('export: nobody there', result.returncode == 2 and 'connect' in result.stderr.lower(), result)
