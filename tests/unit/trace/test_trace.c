@@ -237,15 +237,15 @@ static void fill_under_block(void)
 	while (emit_sized((uint32_t)emitted, 500) == CTRACE_OK)
 		emitted++;
 	start = ct_clock_mono_ns();
-	for (int i = 0; i < 200; i++) /* they do not wait again: 400 seconds otherwise */
+	for (int i = 0; i < 100; i++) /* they do not wait again: 200 seconds otherwise */
 		CHILD_CHECK(emit_sized(0, 500) == CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(ct_clock_mono_ns() - start < 100000000000u);
 	release_consumer_thread();
 	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
-	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 201);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 101);
 	/* and wait again once the output moves */
 	CHILD_CHECK(emit_sized((uint32_t)emitted, 500) == CTRACE_OK);
-	check_balance(emitted + 1 + 201);
+	check_balance(emitted + 1 + 101);
 	put_file("count", &emitted, sizeof emitted);
 }
 
