@@ -2,7 +2,7 @@
  * metrics_http.c - metrics.so: answers GET /metrics, by libmicrohttpd.
  *
  * One thread of libmicrohttpd serves all connections, so two requests never read the processes at
- * once.  Connections are few, and are closed when they are idle.
+ * once.  Idle connections are closed soon: while there are CONNECTIONS of them, others wait.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -17,8 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS 32u
-#define IDLE_SECONDS 10u
+#define CONNECTIONS 256u /* of the 1024 descriptors that a process usually has */
+#define IDLE_SECONDS 3u
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 static enum MHD_Result text_answer(struct MHD_Connection *connection, unsigned code,

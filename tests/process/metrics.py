@@ -8,6 +8,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -182,6 +183,22 @@ def other_requests_are_refused(room):
         link.close()
     server.send_signal(signal.SIGINT)
     assert server.wait(PATIENCE) == 0
+
+
+def idle_connections_do_not_hold_up_an_answer(room):
+    _, url, address = room.serve()
+    host, port = address.rsplit(':', 1)
+    idle = [socket.create_connection((host, int(port))) for _ in range(100)]
+    read(url)
+    still_open = 0
+    for one in idle:
+        one.setblocking(False)
+        try:
+            one.recv(1)
+        except BlockingIOError:
+            still_open += 1
+        one.close()
+    assert still_open > 50, f'answered after {100 - still_open} were closed'
 
 
 def wrong_addresses_are_explained(room):
