@@ -118,7 +118,8 @@ struct ctrace_emitter_context {
 	enum ctrace_status (*commit)(const struct ctrace_emitter_context *context);
 	/* Names the path or socket that cannot be opened or written, for `ctrace list`, `ctrace
 	 * stats` and `ctrace doctor`.  open() or write() calls it before it returns a failure;
-	 * without it they show errno alone.  Keeps errno. */
+	 * without it they show errno alone, else both.  A text that does not begin with a slash and
+	 * has a reason after ": " is shown without errno.  Keeps errno. */
 	void (*failed_at)(const struct ctrace_emitter_context *context, const char *what);
 	/* Fills *out with the counter as measured so far.  NULL: events have no ticks. */
 	void (*counter)(const struct ctrace_emitter_context *context, struct ctrace_counter *out);

@@ -222,6 +222,7 @@ def beyond_the_limit_events_are_counted_and_tracing_goes_on_after(room):
     assert room.no_room() == lost
     said = room.tool('list').stdout
     assert f'no-room {lost}' in said and 'is full (ctrace.spool.size): ctrace forward --spool makes room' in said, said
+    assert 'makes room: ' not in said, said
     assert 'no-room' in room.tool('stats').stdout
     room.server()
     follower = room.forwarder()

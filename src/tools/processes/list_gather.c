@@ -103,6 +103,12 @@ const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_L
 	return buffer;
 }
 
+/* Does the text of an emitter have the reason?  Then errno's text would be a second one. */
+static bool text_has_reason(const char *text)
+{
+	return text[0] != '/' && strstr(text, ": ") != NULL;
+}
+
 bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure)
 {
 	char buffer[CT_LIST_FAILURE];
@@ -113,6 +119,8 @@ bool ct_list_print_failure(FILE *to, const char *separator, const struct list_fa
 	fprintf(to, "%sFAILING: ", separator);
 	if (failure->at[0] != '\0') {
 		ct_tool_print(to, failure->at, strlen(failure->at));
+		if (text_has_reason(failure->at))
+			return true;
 		fputs(": ", to);
 	}
 	fputs(why, to);
