@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define CONNECT_MS 5000
 #define RECONNECT_MS 250
 #define WAIT_NS 200000000
 /* A server that stands still, or is cut off, closes no connection.  After this time without a byte
@@ -88,7 +87,7 @@ static natsStatus options_set(natsOptions *options, const struct ct_nats_address
 	if (status == NATS_OK)
 		status = natsOptions_SetName(options, "ctrace");
 	if (status == NATS_OK)
-		status = natsOptions_SetTimeout(options, CONNECT_MS);
+		status = natsOptions_SetTimeout(options, CT_NATS_CONNECT_MS);
 	if (status == NATS_OK)
 		status = natsOptions_SetMaxReconnect(options, -1);
 	if (status == NATS_OK)
@@ -201,6 +200,8 @@ static const char *refusal_explain(const struct ct_nats_address *address, natsSt
 		return address->certificate[0] != '\0'
 			       ? "; the server does not accept certificate= of the address"
 			       : "; the server may want certificate= and key= in the address";
+	if (strstr(reason, "PONG") != NULL)
+		return "; the server took the connection and then stood still or ended it";
 	return "";
 }
 
@@ -223,7 +224,7 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 		natsOptions_Destroy(options);
 		return link_fail(error, "settings of", address->servers, status);
 	}
-	status = natsConnection_Connect(out_connection, options);
+	status = ct_nats_connect_watched(out_connection, options);
 	natsOptions_Destroy(options);
 	result = link_fail(error, "cannot connect to", address->servers, status);
 	size = result != CTRACE_OK ? strlen(error) : 0;

@@ -45,6 +45,12 @@ void ct_nats_token(char *out, size_t size, const char *text);
 void ct_nats_host_token(char *out, size_t size, const char *host);
 void ct_nats_job_token(char *out, size_t size, const char *job);
 
+/* ---- nats_standing.c */
+
+#define CT_NATS_CONNECT_MS 5000 /* for an attempt to connect to a server */
+/* natsConnection_Connect(), which gives up a server that stands still. */
+natsStatus ct_nats_connect_watched(natsConnection **out_connection, natsOptions *options);
+
 /* ---- nats_link.c: the connection */
 
 struct ct_nats_link {

@@ -352,6 +352,26 @@ def a_forwarder_waits_for_the_leader_of_a_stream(room):
     assert follower.wait(PATIENCE) == 0
 
 
+def a_server_that_stands_still_is_given_up(room):
+    """It says who it is, and nothing more: libnats alone would read on for ever."""
+    with socket.create_server(('127.0.0.1', 0)) as stands:
+        address = f'nats://127.0.0.1:{stands.getsockname()[1]}/TRACES'
+        reader = subprocess.Popen([TOOL, 'show', address], env=room.environment, stderr=subprocess.PIPE, text=True)
+        room.processes.append(reader)
+        link, _ = stands.accept()
+        with link:
+            link.sendall(b'INFO {"server_id":"x","version":"2.9.10","proto":1,"max_payload":1048576,"headers":true,"jetstream":true}\r\n')
+            _, error = reader.communicate(timeout=PATIENCE)
+    assert reader.returncode == 2 and 'took the connection and then stood still or ended it' in error, (reader.returncode, error)
+    # The next server is taken.
+    _, good = room.server()
+    room.traced(10)
+    room.forward(good)
+    with socket.create_server(('127.0.0.1', 0)) as stands:
+        both = good.replace('nats://', f'nats://127.0.0.1:{stands.getsockname()[1]},')
+        same(room.shown(both), expect(1, 10))
+
+
 def hostile_messages_do_no_harm(room):
     """Names that lead elsewhere, sizes that lie, data that are no packets."""
     server, address = room.server()
