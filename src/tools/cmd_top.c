@@ -185,9 +185,10 @@ static void change_describe(struct top *top, const struct change *change, uint32
 static void level_explain(struct top *top, bool everywhere)
 {
 	const struct top_row *row = &top->rows.items[top->screen.selected];
-	char pid[32];
+	char pid[32] = "";
 
-	(void)snprintf(pid, sizeof(pid), everywhere ? "" : " --pid=%u", row->pid);
+	if (!everywhere)
+		(void)snprintf(pid, sizeof(pid), " --pid=%u", row->pid);
 	(void)snprintf(top->screen.message, sizeof(top->screen.message),
 		       "levels of other machines: ctrace --host=%.100s level%s %.255s %s",
 		       everywhere ? "'*'" : row->host, pid, row->component,
