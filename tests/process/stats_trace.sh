@@ -70,11 +70,13 @@ check 'one time: JSON has 0' is "$(json '[r["per_second"] for r in document["com
 run stats -c nobody trace
 check 'nothing matches: status' is "$status" 1
 check 'nothing matches: said' has err 'no events match'
+run stats --pid=1 trace
+check 'no event of that process: status' is "$status" 1
 run stats nowhere
 check 'no such trace' is "$status" 2
 
 # ---- usage
-for arguments in '--by=x trace' '--sort=x trace' '--limit=0 trace' '--by=event' '--sort=p95' '-l warn' '--watch trace' '--pid=1 trace'; do
+for arguments in '--by=x trace' '--sort=x trace' '--limit=0 trace' '--by=event' '--sort=p95' '-l warn' '--watch trace' '--asid=1 trace' '--all trace'; do
 	# shellcheck disable=SC2086 # words
 	run stats $arguments
 	check "refused: $arguments" is "$status" 2
