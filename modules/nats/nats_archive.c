@@ -302,7 +302,7 @@ enum ctrace_status ct_nats_archive_note(struct ct_nats_fetcher *fetch)
 	status = note_write(fetch, archive_sequence(fetch));
 	if (status == CTRACE_OK && fetch->copy->prunes)
 		status = ct_nats_prune(fetch);
-	/* What could not be removed is removed later. */
+	/* The next note tries again. */
 	if (status == CTRACE_OUTPUT_ERROR && fetch->copy->prunes && fetch->copy->follows) {
 		ct_nats_report(fetch->copy);
 		status = CTRACE_OK;

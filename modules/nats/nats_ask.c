@@ -3,7 +3,7 @@
  *
  * A responder answers at once that it has begun.  So of all machines those are waited for that have
  * begun; nobody has to list the machines that there are.  Each machine that is asked by its name
- * has a subject for its answers, <inbox>.<number>: what comes there is about that machine.
+ * has a subject for its answers, <inbox>.<number>, so each answer belongs to one machine.
  *
  * The answers are handed over when all are there, so that two displays can be compared.
  *
@@ -21,7 +21,7 @@
 
 struct host {
 	struct host *next;
-	unsigned number; /* of those that are asked by their names */
+	unsigned number; /* the position in the list of names */
 	char name[CT_NATS_TEXT];
 	natsMsg *answer;
 	bool is_absent;             /* nobody listens, or why has a reason */

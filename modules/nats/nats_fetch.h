@@ -111,9 +111,8 @@ enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace
 /* The stream was made anew: its messages have other numbers, and the forwarders send everything
  * again, each file for the first time. */
 void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch);
-/* How many messages are to come after so many.  The consumer does not count those that it has sent
- * and that have not arrived here: with one of these, or when it does not answer, the result is at
- * least 1. */
+/* Returns how many messages the consumer has after the first `taken`.  At least 1 when it has sent
+ * one that has not arrived here, or does not answer. */
 uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken);
 
 /* ---- nats_copied.c */
@@ -177,7 +176,7 @@ void ct_nats_late_remove(struct ct_nats_fetcher *fetch, struct ct_nats_copied *f
 /* Notes that the stream has a message of the trace. */
 enum ctrace_status ct_nats_prune_note(struct ct_nats_copied_trace *trace, uint64_t sequence,
 				      bool is_metadata);
-/* Notes the messages that the stream has before those that the archive takes now. */
+/* Notes which messages the stream still has up to the archive's note. */
 enum ctrace_status ct_nats_prune_open(struct ct_nats_fetcher *fetch);
 /* Removes the messages that the note on the disk covers. */
 enum ctrace_status ct_nats_prune(struct ct_nats_fetcher *fetch);

@@ -290,7 +290,7 @@ static void overlap_explain(struct ct_nats_link *link, const struct ct_nats_addr
 		       address->stream, other, address->subject, address->subject);
 }
 
-/* What stands behind the reason of a failure, or in place of it. */
+/* Adds to the reason of a failure what to look at, or puts it in the place of the reason. */
 static void stream_explain(const struct ct_nats_link *link, const struct ct_nats_address *address,
 			   natsStatus status, char error[CT_NATS_ERROR_SIZE])
 {

@@ -65,8 +65,8 @@ struct ct_nats_link {
 #define CT_NATS_REQUEST_MS 10000
 /* Why the last call of libnats on this thread failed.  libnats keeps the text. */
 const char *ct_nats_reason(natsStatus status);
-/* What the servers last refused on the connection, such as a permission, or NULL.  libnats keeps
- * the text. */
+/* Returns what the servers last refused on the connection, such as a permission, or NULL.  libnats
+ * keeps the text. */
 const char *ct_nats_refusal(natsConnection *connection);
 /* Why a request to the servers failed: they do not answer one that they refuse. */
 const char *ct_nats_request_reason(natsConnection *connection, natsStatus status);

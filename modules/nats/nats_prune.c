@@ -59,7 +59,7 @@ static enum ctrace_status earlier_note(struct ct_nats_fetcher *fetch, natsMsg *m
 	return ct_nats_prune_note(trace, sequence, strcmp(name, CT_NATS_METADATA) == 0);
 }
 
-/* Takes the messages before those that the archive takes now. */
+/* Reads the headers of all messages up to the archive's note. */
 static enum ctrace_status earlier_take(struct ct_nats_fetcher *fetch,
 				       natsSubscription *subscription)
 {

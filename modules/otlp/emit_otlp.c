@@ -69,9 +69,10 @@ struct otlp_output {
 	uint32_t refused_left, refused_limit;
 	uint64_t totals[CTRACE_LOSS_COUNT];
 	uint64_t lost; /* their sum */
-	/* log records, each of an event, and spans; those that a record reports */
-	uint64_t refused, refused_known, refused_spans, refused_spans_known;
-	uint64_t *counts; /* events by stream, for identities */
+	/* refused so far, and how many of these a record has reported */
+	uint64_t refused, refused_known;             /* log records, each of an event */
+	uint64_t refused_spans, refused_spans_known; /* spans */
+	uint64_t *counts;                            /* events by stream, for identities */
 	uint32_t count_capacity;
 };
 

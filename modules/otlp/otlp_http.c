@@ -430,7 +430,7 @@ static void take_partial(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 	}
 }
 
-/* What to change when a receiver answers so. */
+/* Returns what to change when a receiver answers with this status; "": nothing is known. */
 static const char *status_hint(long status)
 {
 	if (status == 404 || status == 405)

@@ -9,6 +9,7 @@
 #include "base/hash_table.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define FIRST_SLOTS 32u
 
@@ -83,4 +84,25 @@ void ct_hash_table_add(struct ct_hash_table *table, uint32_t hash, uint32_t numb
 {
 	table_put(table, (struct ct_hash_table_slot){ .hash = hash, .number = number + 1 });
 	table->count++;
+}
+
+void ct_hash_table_keep(struct ct_hash_table *table, void *items, size_t size,
+			ct_hash_table_keeps *keeps, void *user)
+{
+	uint32_t count = table->count;
+
+	if (count == 0)
+		return;
+	memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+	table->count = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		char *item = (char *)items + i * size;
+		uint32_t hash;
+
+		if (!keeps(item, &hash, user))
+			continue;
+		if (table->count != i)
+			memcpy((char *)items + table->count * size, item, size);
+		ct_hash_table_add(table, hash, table->count);
+	}
 }

@@ -3,7 +3,8 @@
  *
  * The caller keeps the items, mostly in an array, and walks through them itself.  The table has
  * each item's number and the hash of its key, so it grows without reading an item.  Single items
- * are never removed.  A zeroed table is empty.  One thread.
+ * are never removed; ct_hash_table_keep() removes those that are no longer wanted.  A zeroed table
+ * is empty.  One thread.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,6 +44,13 @@ void *ct_hash_table_reserve_items(struct ct_hash_table *table, void *items,
 				  size_t size) CT_MUST_USE;
 /* Adds a new item, after one of the two functions above has made room for it. */
 void ct_hash_table_add(struct ct_hash_table *table, uint32_t hash, uint32_t number);
+/* Removes the items of the caller's array that are not to be kept.  `keeps` is called once for each
+ * item.  It returns true with the hash of the item's key, or frees what the item owns and returns
+ * false.  The others move together in their order: item n of them has the number n.  Needs no
+ * memory, and gives none back. */
+typedef bool ct_hash_table_keeps(void *item, uint32_t *out_hash, void *user);
+void ct_hash_table_keep(struct ct_hash_table *table, void *items, size_t size,
+			ct_hash_table_keeps *keeps, void *user);
 /* Returns the number of the item with this key; CT_HASH_TABLE_NONE without one.  The low bits of
  * the hash choose the slot.  `is` compares the key with an item that has the same hash.  Inline, so
  * that `is` can be inlined too. */

@@ -159,37 +159,30 @@ static struct counted_component *component_find(struct counts *counts,
 	return &components[at];
 }
 
-/* Without memory all of them stay. */
+struct forget {
+	struct counts *counts;
+	uint64_t before_ns;
+};
+
+static bool process_keeps(void *item, uint32_t *out_hash, void *user)
+{
+	struct counted_process *process = item;
+	const struct forget *forget = user;
+
+	*out_hash = process_hash(process->host, process->pid, process->started_ns);
+	if (process->came_ns >= forget->before_ns)
+		return true;
+	forget->counts->components -= process->component_table.count;
+	process_free(process);
+	return false;
+}
+
 static void processes_forget(struct counts *counts, uint64_t before_ns)
 {
-	struct counts kept = { .components = 0 };
+	struct forget forget = { .counts = counts, .before_ns = before_ns };
 
-	for (uint32_t i = 0; i < counts->process_table.count; i++) {
-		const struct counted_process *process = &counts->processes[i];
-		struct counted_process *larger;
-
-		if (process->came_ns < before_ns)
-			continue;
-		larger = ct_hash_table_reserve_items(&kept.process_table, kept.processes,
-						     sizeof *larger);
-		if (larger == NULL) {
-			free(kept.processes);
-			ct_hash_table_fini(&kept.process_table);
-			return;
-		}
-		kept.processes = larger;
-		kept.processes[kept.process_table.count] = *process;
-		kept.components += process->component_table.count;
-		ct_hash_table_add(&kept.process_table,
-				  process_hash(process->host, process->pid, process->started_ns),
-				  kept.process_table.count);
-	}
-	for (uint32_t i = 0; i < counts->process_table.count; i++)
-		if (counts->processes[i].came_ns < before_ns)
-			process_free(&counts->processes[i]);
-	free(counts->processes);
-	ct_hash_table_fini(&counts->process_table);
-	*counts = kept;
+	ct_hash_table_keep(&counts->process_table, counts->processes, sizeof *counts->processes,
+			   process_keeps, &forget);
 }
 
 static void counts_fini(struct counts *counts)

@@ -73,36 +73,22 @@ static bool thread_note(struct stream_events *events, uint32_t process,
 	return true;
 }
 
-/* Without memory all of them stay. */
-static void threads_forget(struct stream_events *events, uint64_t before_ns)
+struct forget {
+	struct stream_events *events;
+	uint64_t before_ns;
+};
+
+static bool thread_keeps(void *item, uint32_t *out_hash, void *user)
 {
-	uint64_t forgotten_ns = events->forgotten_ns;
-	struct stream_thread *kept = NULL, *larger;
-	struct ct_hash_table table = { .count = 0 };
+	const struct stream_thread *thread = item;
+	const struct forget *forget = user;
 
-	for (uint32_t i = 0; i < events->thread_table.count; i++) {
-		const struct stream_thread *thread = &events->threads[i];
-
-		if (thread->came_ns < before_ns) {
-			if (thread->time_ns > forgotten_ns)
-				forgotten_ns = thread->time_ns;
-			continue;
-		}
-		larger = ct_hash_table_reserve_items(&table, kept, sizeof *kept);
-		if (larger == NULL) {
-			free(kept);
-			ct_hash_table_fini(&table);
-			return;
-		}
-		kept = larger;
-		kept[table.count] = *thread;
-		ct_hash_table_add(&table, thread_hash(thread), table.count);
-	}
-	free(events->threads);
-	ct_hash_table_fini(&events->thread_table);
-	events->threads = kept;
-	events->thread_table = table;
-	events->forgotten_ns = forgotten_ns;
+	*out_hash = thread_hash(thread);
+	if (thread->came_ns >= forget->before_ns)
+		return true;
+	if (thread->time_ns > forget->events->forgotten_ns)
+		forget->events->forgotten_ns = thread->time_ns;
+	return false;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -156,41 +142,26 @@ static void loss_note(const char *path, const struct ct_source_process *process,
 	loss->count = count;
 }
 
-/* Without memory all of them stay. */
-static void losses_forget(struct stream_events *events, uint64_t before_ns)
+static bool loss_keeps(void *item, uint32_t *out_hash, void *user)
 {
-	struct stream_loss *kept = NULL, *larger;
-	struct ct_hash_table table = { .count = 0 };
+	const struct stream_loss *loss = item;
+	const struct forget *forget = user;
 
-	for (uint32_t i = 0; i < events->loss_table.count; i++) {
-		const struct stream_loss *loss = &events->losses[i];
-
-		if (loss->came_ns < before_ns)
-			continue;
-		larger = ct_hash_table_reserve_items(&table, kept, sizeof *kept);
-		if (larger == NULL) {
-			free(kept);
-			ct_hash_table_fini(&table);
-			return;
-		}
-		kept = larger;
-		kept[table.count] = *loss;
-		ct_hash_table_add(&table, ct_name_hash(loss->path, strlen(loss->path)),
-				  table.count);
-	}
-	for (uint32_t i = 0; i < events->loss_table.count; i++)
-		if (events->losses[i].came_ns < before_ns)
-			free(events->losses[i].path);
-	free(events->losses);
-	ct_hash_table_fini(&events->loss_table);
-	events->losses = kept;
-	events->loss_table = table;
+	*out_hash = ct_name_hash(loss->path, strlen(loss->path));
+	if (loss->came_ns >= forget->before_ns)
+		return true;
+	free(loss->path);
+	return false;
 }
 
 void stream_events_forget(struct stream_events *events, uint64_t before_ns)
 {
-	threads_forget(events, before_ns);
-	losses_forget(events, before_ns);
+	struct forget forget = { .events = events, .before_ns = before_ns };
+
+	ct_hash_table_keep(&events->thread_table, events->threads, sizeof *events->threads,
+			   thread_keeps, &forget);
+	ct_hash_table_keep(&events->loss_table, events->losses, sizeof *events->losses, loss_keeps,
+			   &forget);
 }
 
 /* -----------------------------------------------------------------------------------------------

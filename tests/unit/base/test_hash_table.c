@@ -168,6 +168,44 @@ static void without_memory_all_is_as_it_was(void **state)
 	free(items);
 }
 
+static bool keeps_even(void *item, uint32_t *out_hash, void *user)
+{
+	const uint64_t *key = item;
+	uint32_t *calls = user;
+
+	(*calls)++;
+	*out_hash = spread(*key);
+	return *key % 2 == 0;
+}
+
+static void what_is_not_kept_is_gone(void **state)
+{
+	struct ct_hash_table table = { .count = 0 };
+	uint64_t *items = NULL;
+	uint32_t calls = 0;
+
+	(void)state;
+	ct_hash_table_keep(&table, NULL, sizeof *items, keeps_even, &calls);
+	assert_int_equal(calls, 0);
+	for (uint32_t i = 0; i < 1000; i++) {
+		items = ct_hash_table_reserve_items(&table, items, sizeof *items);
+		assert_non_null(items);
+		items[i] = (uint64_t)i * 3;
+		ct_hash_table_add(&table, spread(items[i]), i);
+	}
+	ct_hash_table_keep(&table, items, sizeof *items, keeps_even, &calls);
+	assert_int_equal(calls, 1000);
+	assert_int_equal(table.count, 500);
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint64_t key = (uint64_t)i * 3;
+		uint32_t at = ct_hash_table_find(&table, spread(key), is_key, items, &key);
+
+		assert_int_equal(at, i % 2 == 0 ? i / 2 : CT_HASH_TABLE_NONE);
+	}
+	ct_hash_table_fini(&table);
+	free(items);
+}
+
 /* The values that the authors of FNV-1a publish for these texts. */
 static void bytes_have_the_published_hashes(void **state)
 {
@@ -187,6 +225,7 @@ int test_hash_table(void)
 		cmocka_unit_test(only_keys_of_the_same_hash_are_compared),
 		cmocka_unit_test(numbers_are_what_they_were_given),
 		cmocka_unit_test(without_memory_all_is_as_it_was),
+		cmocka_unit_test(what_is_not_kept_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
