@@ -243,6 +243,12 @@ static uint64_t trace_below(const struct ct_nats_copied_trace *trace, uint64_t b
 	return below;
 }
 
+/* Is it a part of the last metadata, which a trace that is not closed needs? */
+static bool stored_stays(const struct ct_nats_copied_trace *trace, uint64_t stored, bool is_closed)
+{
+	return (stored & 1) != 0 && !is_closed && stored >> 1 >= trace->metadata_sequence;
+}
+
 static enum ctrace_status trace_prune(struct removal *removal, struct ct_nats_copied_trace *trace,
 				      uint64_t below)
 {
@@ -256,20 +262,15 @@ static enum ctrace_status trace_prune(struct removal *removal, struct ct_nats_co
 	if (count == 0)
 		return CTRACE_OK;
 	is_closed = ct_nats_copy_is_closed(trace);
-	for (size_t i = 0; i < count && status == CTRACE_OK; i++) {
-		uint64_t sequence = trace->stored[i] >> 1;
-		bool is_metadata = trace->stored[i] & 1;
-
-		if (!is_metadata || is_closed || sequence < trace->metadata_sequence)
-			status = message_remove(removal, sequence);
-	}
+	for (size_t i = 0; i < count && status == CTRACE_OK; i++)
+		if (!stored_stays(trace, trace->stored[i], is_closed))
+			status = message_remove(removal, trace->stored[i] >> 1);
 	if (status == CTRACE_OK)
 		status = answers_take(removal, 0);
 	if (status != CTRACE_OK)
 		return status;
 	for (size_t i = 0; i < count; i++)
-		if ((trace->stored[i] & 1) != 0 && !is_closed &&
-		    trace->stored[i] >> 1 >= trace->metadata_sequence)
+		if (stored_stays(trace, trace->stored[i], is_closed))
 			trace->stored[stays++] = trace->stored[i];
 	memmove(trace->stored + stays, trace->stored + count,
 		(trace->stored_count - count) * sizeof *trace->stored);
