@@ -24,8 +24,9 @@
 
 /* The attempt's own socket is one that was not there before it. */
 struct standing {
-	int done_fd;               /* an eventfd: the attempt is over */
-	ino_t before[DESCRIPTORS]; /* the sockets of a network at the last look; 0: none */
+	int done_fd; /* an eventfd: the attempt is over */
+	/* by descriptor, 0: none: the sockets before the attempt, and new ones at the last look */
+	ino_t before[DESCRIPTORS], attempt[DESCRIPTORS];
 };
 
 static ino_t socket_at(int fd)
@@ -44,17 +45,14 @@ static void *standing_run(void *user)
 {
 	struct standing *standing = user;
 	struct pollfd done = { .fd = standing->done_fd, .events = POLLIN };
-	static ino_t attempt[DESCRIPTORS]; /* new at the last look: one thread is here at a time */
 
-	for (int fd = 0; fd < DESCRIPTORS; fd++)
-		attempt[fd] = 0;
 	while (poll(&done, 1, STANDING_MS) == 0)
 		for (int fd = 0; fd < DESCRIPTORS; fd++) {
 			ino_t now = socket_at(fd);
 
-			if (now != 0 && now == attempt[fd])
+			if (now != 0 && now == standing->attempt[fd])
 				(void)shutdown(fd, SHUT_RDWR);
-			attempt[fd] = now != standing->before[fd] ? now : 0;
+			standing->attempt[fd] = now != standing->before[fd] ? now : 0;
 		}
 	return NULL;
 }
