@@ -29,6 +29,7 @@ struct bench_setup {
 	const char *rings;     /* a directory for mapped rings; "": the tracer's own choice */
 	const char *output;    /* "binary", "text", "storage" or "nats" */
 	const char *policy;    /* of a full ring: "block" or "discard" */
+	const char *clock;     /* of events: "auto", "counter" or "monotonic" */
 	uint64_t ring_bytes;   /* 0: the tracer's own choice */
 };
 

@@ -183,13 +183,15 @@ static uint64_t phase_run(enum phase which, uint64_t ns)
 	phase = which;
 	thread_start(&timer, phase_end, &ns);
 	while ((which == OWN || which == OUTSIDE) && phase != PHASES) {
+		enum ctrace_status status = CTRACE_OK;
+
 		if (which == OUTSIDE)
 			dump_from_outside();
-		else if (ctrace_dump("bench", NULL, 0) != CTRACE_OK)
-			bench_die("ctrace_dump");
-		else /* within a second there is one */
-			sleep_ns(ns < 1000000000 ? ns : 1000000000);
-		dumps++;
+		else if ((status = ctrace_dump("bench", NULL, 0)) == CTRACE_OK)
+			sleep_ns(ns < 1000000000 ? ns : 1000000000); /* one within a second */
+		else if (status != CTRACE_TIMED_OUT)                 /* as on a busy machine */
+			bench_die(ctrace_status_text(status));
+		dumps += status == CTRACE_OK;
 	}
 	(void)pthread_join(timer, NULL);
 	if (child > 0) {

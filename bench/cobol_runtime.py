@@ -45,6 +45,7 @@ class Batch:
 
     def run(self, work, count, how="plain"):
         """Seconds of the processors, and from start to end."""
+        words = [os.path.realpath(f"{self.build}/bench/bench_batch")]
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("COB_", "CTRACE_", "MFTRACE_"))}
         environment |= {"WORK": work, "COUNT": str(count), "CTRACE_RUN_DIR": f"{self.directory}/run"}
         if how in ("off", "traced"):
@@ -53,10 +54,12 @@ class Batch:
             environment["MFTRACE_CONFIG"] = "trace.cfg"
         if how == "own":
             environment |= {"COB_SET_TRACE": "Y", "COB_TRACE_FILE": "own.txt"}
+        if how == "run":
+            words = [os.path.realpath(f"{self.build}/ctrace"), "run", "--output=trace.ctb", "--summary=never", *words]
         shutil.rmtree(f"{self.directory}/trace.ctb", ignore_errors=True)
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         start = time.monotonic()
-        done = subprocess.run([os.path.realpath(f"{self.build}/bench/bench_batch")], cwd=self.directory, env=environment, check=False)
+        done = subprocess.run(words, cwd=self.directory, env=environment, check=False)
         wall = time.monotonic() - start
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         if done.returncode != 0:
@@ -67,6 +70,18 @@ class Batch:
         """Events of the last trace, and those that were lost."""
         found = json.loads(check_output([f"{self.build}/ctrace", "stats", "--json", f"{self.directory}/trace.ctb"]))
         return found["count"], found["lost"]
+
+
+def measure_start(build, is_quick):
+    """Seconds of a program that reads one record, alone and under `ctrace run`, in turns."""
+    runs = {"plain": [], "run": []}
+    with tempfile.TemporaryDirectory(prefix="ctrace-bench-cobol.", dir=place()) as directory:
+        batch = Batch(build, directory)
+        batch.run("write", 1)
+        for _ in range(1 if is_quick else 51):
+            for how, results in runs.items():
+                results.append(batch.run("read", 1, how)["wall"])
+    return runs
 
 
 def measure(build, is_quick):

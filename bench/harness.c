@@ -10,6 +10,10 @@
  * one event, the least of `count` tries mode=sustain    `count` events back to back from `threads`
  * threads, until all are in the files mode=cases      what case=NAME can be mode=memory     what
  * `crowd` threads that each record one event add to the process
+ *     mode=first      each of `count` events timed by itself, from the second event of the thread
+ *                     on; the rings are not emptied in between
+ *     mode=burst      `count` events of each of `threads` threads back to back, from the second
+ *                     event of the thread on; laps=2: once more, and that is timed
  *
  * In `call` and `alone` the thread that records has the first processor and every other thread the
  * second.  `crowd` threads record one event each and then wait, while others are measured.  What
@@ -38,7 +42,7 @@
 struct options {
 	const char *mode, *name; /* the case's */
 	uint64_t count;          /* batches, single events, tries, or events of all threads */
-	uint64_t threads, crowd;
+	uint64_t threads, crowd, laps;
 	const char *beside; /* numbers of other processes that work for the tracer: "12,13" */
 	struct bench_setup setup;
 };
@@ -310,6 +314,22 @@ static void *be_timed(void *argument)
 	return NULL;
 }
 
+/* Runs the threads, with prepare() before each of their laps.  Returns ns for a tick. */
+static double timed_run(struct timed_group *timed, void *(*thread)(void *),
+			void (*prepare)(const struct bench_case *bench))
+{
+	struct bench_span start = bench_span_now();
+
+	group_start(&timed->group, thread);
+	for (size_t i = 0; i < timed->batches; i++) {
+		prepare(timed->group.bench);
+		meet(&timed->group);
+		meet(&timed->group);
+	}
+	group_join(&timed->group);
+	return end_span(start);
+}
+
 static void measure_together(const struct bench_case *bench, const struct options *options)
 {
 	size_t count = options->count * options->threads;
@@ -317,20 +337,88 @@ static void measure_together(const struct bench_case *bench, const struct option
 						.count = (uint32_t)options->threads },
 				     .batches = options->count,
 				     .times = allocate(count, sizeof(uint32_t)) };
-	struct bench_span start = bench_span_now();
-	double ns;
+	double ns = timed_run(&timed, be_timed, consumer) / EVENTS;
 
-	group_start(&timed.group, be_timed);
-	for (size_t i = 0; i < timed.batches; i++) {
-		consumer(bench);
-		meet(&timed.group);
-		meet(&timed.group);
-	}
-	group_join(&timed.group);
-	ns = end_span(start) / EVENTS;
 	bench_sort(timed.times, count);
 	printf("\"ns\": %.4f, \"p999_ns\": %.4f, ", ns * bench_quantile(timed.times, count, 0.5),
 	       ns * bench_quantile(timed.times, count, 0.999));
+	free(timed.times);
+}
+
+/* ---- the first events of a thread */
+
+#define SETTLE_NS 30000000 /* between the first event and the next ones */
+
+static void settle(const struct bench_case *bench)
+{
+	const struct timespec pause = { 0, SETTLE_NS };
+
+	consumer(bench);
+	(void)nanosleep(&pause, NULL);
+}
+
+static void measure_first(const struct bench_case *bench, const struct options *options)
+{
+	size_t count = options->count;
+	uint32_t *times = allocate(count, sizeof(*times));
+	struct bench_span start;
+	double ns;
+
+	bench_pin_self(0);
+	begin_thread();
+	run_batch(bench, 1);
+	bench_pin_others(1);
+	settle(bench);
+	start = bench_span_now();
+	for (size_t i = 0; i < count; i++) {
+		uint64_t before = bench_ticks();
+
+		bench->batch(1);
+		times[i] = (uint32_t)(bench_ticks() - before);
+	}
+	ns = end_span(start);
+	made += bench->is_recorded ? count : 0;
+	bench_sort(times, count);
+	printf("\"ns\": %.3f, \"p999_ns\": %.3f, \"longest_us\": %.3f, ",
+	       ns * bench_quantile(times, count, 0.5), ns * bench_quantile(times, count, 0.999),
+	       ns * times[count - 1] / 1000);
+	free(times);
+}
+
+/* One of the threads of a burst; the barrier is before and after each lap. */
+static void *be_bursting(void *argument)
+{
+	struct timed_group *timed = argument;
+	uint32_t number = __atomic_fetch_add(&timed->begun, 1, __ATOMIC_RELAXED);
+
+	bench_pin_self(number % 2);
+	begin_thread();
+	run_batch(timed->group.bench, 1);
+	meet(&timed->group);
+	for (size_t i = 0; i < timed->batches; i++) {
+		uint64_t before;
+
+		meet(&timed->group); /* the rings are empty */
+		begin_together(timed, i);
+		before = bench_ticks();
+		run_batch(timed->group.bench, timed->group.events);
+		timed->times[number] = (uint32_t)(bench_ticks() - before);
+		meet(&timed->group);
+	}
+	return NULL;
+}
+
+static void measure_burst(const struct bench_case *bench, const struct options *options)
+{
+	struct timed_group timed = { .group = { .bench = bench,
+						.events = (uint32_t)options->count,
+						.count = (uint32_t)options->threads },
+				     .batches = options->laps,
+				     .times = allocate(options->threads, sizeof(uint32_t)) };
+	double ns = timed_run(&timed, be_bursting, settle) / (double)options->count;
+
+	bench_sort(timed.times, options->threads);
+	printf("\"ns\": %.4f, ", ns * timed.times[options->threads - 1]);
 	free(timed.times);
 }
 
@@ -446,11 +534,13 @@ static void set_option(struct options *options, const char *name, const char *va
 		{ "count", NULL, &options->count },
 		{ "threads", NULL, &options->threads },
 		{ "crowd", NULL, &options->crowd },
+		{ "laps", NULL, &options->laps },
 		{ "beside", &options->beside, NULL },
 		{ "directory", &options->setup.directory, NULL },
 		{ "rings", &options->setup.rings, NULL },
 		{ "output", &options->setup.output, NULL },
 		{ "policy", &options->setup.policy, NULL },
+		{ "clock", &options->setup.clock, NULL },
 		{ "ring_bytes", NULL, &options->setup.ring_bytes },
 	};
 
@@ -515,21 +605,23 @@ static void measure_steps(char **argv, uint64_t tries)
 
 int main(int argc, char **argv)
 {
-	struct options options = {
-		.mode = "call",
-		.name = "a",
-		.count = 1,
-		.threads = 1,
-		.beside = "",
-		.setup = { .directory = "", .rings = "", .output = "binary", .policy = "block" }
-	};
+	struct options options = { .mode = "call",
+				   .name = "a",
+				   .count = 1,
+				   .threads = 1,
+				   .laps = 1,
+				   .beside = "",
+				   .setup = { .directory = "",
+					      .rings = "",
+					      .output = "binary",
+					      .policy = "block",
+					      .clock = "auto" } };
 	const struct {
 		const char *name;
 		void (*measure)(const struct bench_case *bench, const struct options *options);
-	} modes[] = { { "call", measure_call },
-		      { "together", measure_together },
-		      { "alone", measure_alone },
-		      { "sustain", measure_sustain },
+	} modes[] = { { "call", measure_call },    { "together", measure_together },
+		      { "alone", measure_alone },  { "first", measure_first },
+		      { "burst", measure_burst },  { "sustain", measure_sustain },
 		      { "memory", measure_memory } };
 	const struct bench_case *bench;
 

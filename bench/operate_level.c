@@ -71,8 +71,11 @@ static void __attribute__((noreturn)) be_traced(struct place *place, int ready)
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (ctrace_tracer_get(COMPONENT, &tracer) != CTRACE_OK ||
-	    ctrace_level_set(COMPONENT, CTRACE_WARN) != CTRACE_OK ||
-	    !find_place(tracer->level_word, place))
+	    ctrace_level_set(COMPONENT, CTRACE_WARN) != CTRACE_OK)
+		_exit(3);
+	/* The first call of a process that was dormant gives the tracer its level word. */
+	CTRACE(tracer, CTRACE_INFO, 1);
+	if (!find_place(tracer->level_word, place))
 		_exit(3);
 	(void)!write(ready, "r", 1);
 	for (;;)

@@ -197,6 +197,7 @@ static void direct_thread_begin(void)
 	ring->base = ring->cur = map(twice, ring_bytes, fd, PAGE);
 	(void)map(twice + ring_bytes, ring_bytes, fd, PAGE);
 	(void)close(fd);
+	memset(ring->base, 0, 2 * ring_bytes); /* each page is written once beforehand */
 	ring->end = ring->base + ring_bytes;
 	ring->output = make_file(trace_directory, "stream.", number);
 	ring_self = ring;

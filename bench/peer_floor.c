@@ -1,6 +1,6 @@
 /*
  * peer_floor.c - what no tracer can cost less than: a load and a branch, a reading of the time
- * stamp counter, a write of the bytes.
+ * stamp counter or of CLOCK_MONOTONIC, a write of the bytes.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BLOCK 262144u /* bytes a write */
@@ -36,6 +37,17 @@ static void BENCH_NOINLINE batch_rdtsc(uint32_t count)
 		uint64_t ticks = bench_ticks();
 
 		__asm__ volatile("" : : "r"(ticks));
+	}
+}
+
+static void BENCH_NOINLINE batch_clock(uint32_t count)
+{
+	BENCH_LOOP(i, count)
+	{
+		struct timespec now;
+
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+		__asm__ volatile("" : : "r"(&now) : "memory");
 	}
 }
 
@@ -87,9 +99,8 @@ static uint64_t floor_delivered(uint64_t made)
 }
 
 static const struct bench_case cases[] = {
-	{ "branch", batch_branch, false },
-	{ "rdtsc", batch_rdtsc, false },
-	{ "write_a", batch_write_a, true },
+	{ "branch", batch_branch, false },  { "rdtsc", batch_rdtsc, false },
+	{ "clock", batch_clock, false },    { "write_a", batch_write_a, true },
 	{ "write_b", batch_write_b, true },
 };
 

@@ -5,6 +5,7 @@ A run that did not deliver every event that it made has no figures: `drops` says
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 
+import glob
 import json
 import os
 import re
@@ -52,8 +53,38 @@ class Peer:
 
     def measure(self, options, work, mapped):
         words = [f"{name}={value}" for name, value in options.items()]
-        words += [f"directory={work}", f"rings={mapped}", *self.extra]
+        words += [f"directory={work}", f"rings={mapped}"]
+        words += [word for word in self.extra if not (word.startswith("clock=") and "clock" in options)]
         return json.loads(check_output([self.program, *words]))
+
+
+class Ctrace(Peer):
+    """Its trace names the clock of its events."""
+
+    def clock(self, directory, forced=None):
+        """By one batch; forced: a value of ctrace.clock, else that of the options for each run."""
+        words = [f"clock={forced}"] if forced else [word for word in self.extra if word.startswith("clock=")]
+        with tempfile.TemporaryDirectory(dir=directory) as work:
+            os.mkdir(f"{work}/run")
+            check_output([self.program, f"directory={work}", f"rings={work}/run", *words])
+            found = [re.search(r'^\s*description = "(.*)";$', read_text(path), re.MULTILINE) for path in glob.glob(f"{work}/*/metadata")]
+        if not found or found[0] is None:
+            raise Failure("bench_ctrace: its trace does not name the clock of its events")
+        return found[0].group(1).strip()
+
+
+def read_text(path):
+    """A file's text; "": there is none."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def kernel_clock():
+    """The kernel's clock source."""
+    return read_text("/sys/devices/system/clocksource/clocksource0/current_clocksource").strip() or "not known"
 
 
 def without_drops(result):
@@ -190,11 +221,7 @@ def daemon_of_root():
 
 
 def read_numbers(path):
-    try:
-        with open(path, encoding="utf-8") as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
+    return [int(word) for word in read_text(path).split()]
 
 
 def directory_bytes(directory):
@@ -210,7 +237,7 @@ def directory_bytes(directory):
 
 def all_peers(build):
     return {
-        "ctrace": Peer("ctrace", "ctrace", build),
+        "ctrace": Ctrace("ctrace", "ctrace", build),
         "direct": Peer("direct", "baseline", build),
         "floor": Peer("floor", "floor", build),
         "lttng": Lttng(build),

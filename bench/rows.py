@@ -52,7 +52,7 @@ class Row:
 
 @dataclass
 class Spec:
-    """Which figure of which measurement a row shows; `base` is a column, or another measurement of ctrace's."""
+    """Which figure of which measurement a row shows; `base` is a column, or another measurement of ctrace's or the floor's."""
 
     group: str
     title: str
@@ -65,6 +65,8 @@ class Spec:
     is_binding: bool = False
     digits: int = 1
     limits_value: bool = False  # not the ratio
+    beside: str = ""  # a measurement of the floor, for the baseline's column
+    beyond: tuple = ()  # the figure is what is left without those of these measurements
 
 
 def of_call(measure, title, base, limit=None, digits=1):
@@ -98,14 +100,46 @@ def of_bytes(workload):
     return Spec("Back to back, until all is in the files", title, "bytes", f"sustain.{workload}.1", "bytes", "direct", 1.03, is_binding=True, digits=2)
 
 
+def of_bursts(count):
+    """The first events of a thread beside as many later ones of one thread."""
+    group, warm = "First events of a thread", f"first.warm_{count}"
+    return [
+        Spec(group, f"{count:,} later A back to back", "ns", warm, "ns"),
+        Spec(group, f"the first {count:,} A back to back", "ns", f"first.{count}_1", "ns", warm, 1.2),
+        Spec(group, f"the first {count:,} A on each of two threads", "ns", f"first.{count}_2", "ns", warm, 1.2),
+    ]
+
+
+CLOCKS = {"counter": "the counter", "monotonic": "CLOCK_MONOTONIC"}
+
+
+def of_clocks():
+    """A and ctrace_emit() by each clock, beside a reading of CLOCK_MONOTONIC."""
+    group, ns, steps = "Clocks, beside clock_gettime()", "clock.reading", "clock.reading.steps"
+    rows = []
+    for clock, name in CLOCKS.items():
+        rows += [
+            Spec(group, f"A by {name}", "ns", f"clock.{clock}.a", "ns", "", beside=ns),
+            Spec(group, f"ctrace_emit() of A by {name}", "ns", f"clock.{clock}.emit", "ns", f"clock.{clock}.a", 1.5, beside=ns),
+            Spec(group, f"A by {name}", "instr.", f"clock.{clock}.a.steps", "instructions", "", digits=0, beside=steps),
+            Spec(group, f"ctrace_emit() of A by {name}", "instr.", f"clock.{clock}.emit.steps", "instructions", "", digits=0, beside=steps),
+        ]
+    # Not binding: readings differ by some instructions.  tests/process/test_instructions.c counts without those of the vDSO.
+    return [
+        *rows,
+        Spec(group, "A by CLOCK_MONOTONIC - clock_gettime()", "ns", "clock.monotonic.a", "ns", "", 6, beyond=(ns,)),
+        Spec(group, "the same - A by the counter", "instr.", "clock.monotonic.a.steps", "instructions", "", 12, beyond=(steps, "clock.counter.a.steps")),
+    ]
+
+
 def of_crowd(threads, limit):
     title = f"A beside {threads:,} threads that traced once"
     base = "" if threads == 0 else "crowd.0"
     return Spec("Many threads", title, "ns CPU", f"crowd.{threads}", "cpu_ns", base, limit)
 
 
-def specs(threads, crowds):
-    """threads: of the runs with more than one; crowds: numbers of threads that traced once, the least first."""
+def specs(threads, crowds, firsts):
+    """threads: of the runs with more than one; crowds: numbers of threads that traced once, the least first; firsts: events of a new thread."""
     rows = [
         of_call("branch", "a load and a branch", "", digits=2),
         of_call("rdtsc", "a reading of the clock (rdtsc)", ""),
@@ -134,6 +168,8 @@ def specs(threads, crowds):
         Spec("One call alone", "B: median", "ns", "alone.b", "ns"),
         Spec("One call alone", "B: p99", "ns", "alone.b", "p99_ns"),
         Spec("One call alone", "B: p99.9", "ns", "alone.b", "p999_ns"),
+        Spec("First events of a thread", f"the first {firsts:,} A: p99.9", "ns", "first.a", "p999_ns", "direct", 150, limits_value=True),
+        Spec("First events of a thread", "the longest of them", "us", "first.a", "longest_us", "direct", 30, limits_value=True),
         of_steps("a", "A", 40),
         of_steps("b", "B", 45),
         of_steps("off", "A, disabled", 7),
@@ -159,6 +195,7 @@ def specs(threads, crowds):
         Spec("Back to back, until all is in the files", "pwrite of B's bytes: processors", "ns", "sustain.write_b", "cpu_ns", ""),
         Spec("Text", "A, TEXTFILE", "lines/s", "text.a", "lines", "spdlog", 1, is_least=True, digits=0),
     ]
+    rows += of_clocks() + of_bursts(firsts // 5) + of_bursts(firsts // 2)
     rows += [of_crowd(count, None if count == 0 else 1.2 if count <= 500 else 1.5) for count in crowds]
     rows.append(Spec("Many threads", f"{crowds[-1]:,} threads that traced once", "MiB", "memory", "mebibytes", "", 48, is_binding=True))
     return rows
@@ -176,18 +213,31 @@ def ratio_of(mine, other, key):
     return statistics.median(ratios) if ratios else None
 
 
+def own_runs(results, measure):
+    """Of ctrace, or of the floor."""
+    runs = results.get(measure, {})
+    return runs.get("ctrace") or runs.get("floor") or []
+
+
+def subtract(runs, bases, key):
+    """The figures of the runs without those of others in the same rounds."""
+    return [{key: run[key] - sum(base[key] for base in others)} for run, *others in zip(runs, *bases)
+            if all(one.get(key) is not None for one in (run, *others))]
+
+
 def make_row(spec, results, titles):
     """results: by measurement and tracer, the runs in the order of the rounds."""
     row = Row(spec.group, spec.title, spec.unit, limit=spec.limit, is_least=spec.is_least, is_binding=spec.is_binding, digits=spec.digits)
     runs = results.get(spec.measure, {})
     for column in COLUMNS:
-        source = runs.get(column) or (runs.get("floor") if column == "direct" else None)
-        drops = sum(run.get("drops", 0) for run in source or [])
+        source = runs.get(column) or (runs.get("floor") or own_runs(results, spec.beside) if column == "direct" else [])
+        bases = [own_runs(results, name) for name in spec.beyond] if column == "ctrace" else []
+        drops = sum(run.get("drops", 0) for each in (source, *bases) for run in each)
         if drops:
             row.drops[column] = drops
         elif source:
-            row.values[column] = median_of(source, spec.key)
-    base = runs.get(spec.base) if spec.base in COLUMNS else results.get(spec.base, {}).get("ctrace")
+            row.values[column] = median_of(subtract(source, bases, spec.key), spec.key)
+    base = runs.get(spec.base) if spec.base in COLUMNS else own_runs(results, spec.base)
     if spec.base and base and not any(run.get("drops") for run in [*base, *runs.get("ctrace", [])]):
         row.ratio = ratio_of(runs.get("ctrace"), base, spec.key)
         if not spec.limits_value:
@@ -197,28 +247,32 @@ def make_row(spec, results, titles):
     return row
 
 
-def measured_rows(results, threads, crowds):
-    every = specs(threads, crowds)
+def measured_rows(results, threads, crowds, firsts):
+    every = specs(threads, crowds, firsts)
     titles = {spec.measure: spec.title.split(",")[0].split(":")[0] for spec in every}
     titles |= {"call.off": "A, disabled", "call.cobol_nothing": "an empty CALL", "crowd.0": "beside none"}
+    titles |= {f"first.warm_{count}": "later ones" for count in (firsts // 5, firsts // 2)}
+    titles |= {f"clock.{clock}.a": "A" for clock in CLOCKS}
     titles |= {"call.a": "A", "call.b": "B", "call.t": "T", "sustain.a.1": "A in a BINFILE", "sustain.b.1": "B in a BINFILE"}
-    return [make_row(spec, results, titles) for spec in every if spec.measure in results]
+    return [make_row(spec, results, titles) for spec in every if all(name in results for name in (spec.measure, *spec.beyond))]
 
 
 # ---- rows of the programs that have rounds of their own
 
 START_CASES = {
-    "none_us": "one event, not configured",
+    "empty_us": "the empty one",
+    "none_us": "dormant: not configured",
     "text_us": "one event, TEXTFILE",
     "bin_us": "one event, BINFILE",
     "thread_us": "first event of a thread",
 }
 START_PLACES = {"memory": "run directory in memory", "disk": "run directory on disk"}
 START_LIMITS = {
-    "memory": {"none_us": 500, "text_us": 1000, "bin_us": 1000, "thread_us": 50},
+    "memory": {"none_us": 300, "text_us": 1000, "bin_us": 1000, "thread_us": 50},
     "disk": {"none_us": 2000, "text_us": 2000, "bin_us": 2000},
 }
 START_IDLE_KIB = 64
+START_RUN_MS = 3
 GROWTH = 1.1
 DUMP_HOLD_US = 100
 DUMP_PHASES = {"quiet": "no dump", "own": "the process dumps itself", "outside": "ctrace dump", "spin": "a process spins"}
@@ -291,6 +345,16 @@ def start_rows(start):
         rows += [single(group, START_CASES[name], "us", start[place][name], limits.get(name), digits=0) for name in START_CASES]
         rows.append(single(group, "files of an idle process", "KiB", start[place]["idle_kib"], START_IDLE_KIB, True, 0))
     return rows
+
+
+def start_run_rows(runs):
+    """A COBOL program, from start to end."""
+    group = "A short COBOL program"
+    beyond = statistics.median(traced - plain for plain, traced in zip(runs["plain"], runs["run"]))
+    return [
+        single(group, "alone", "ms", statistics.median(runs["plain"]) * 1e3, digits=2),
+        single(group, "under ctrace run: beyond that", "ms", beyond * 1e3, START_RUN_MS if len(runs["run"]) > 1 else None, digits=2),
+    ]
 
 
 def sublevels_rows(sublevels):
@@ -433,6 +497,16 @@ def line_of(row):
     limit = "" if row.limit is None else ("at least " if row.is_least else "") + f"{row.limit:g}" + (" x" if row.ratio_to else "")
     cells = "".join(f"{cell(row, column):>{CELL}}" for column in COLUMNS)
     return f"  {row.title:{WIDTH}}{row.unit:8}{cells}   {ratio:24}{limit:14}{row.outcome}".rstrip()
+
+
+def print_comparison(rows, earlier, out):
+    """earlier: the table of another run's JSON."""
+    values = {(row["group"], row["title"], row["unit"]): row["values"].get("ctrace") for row in earlier}
+    out.write(f"\n{'ctrace, beside the earlier run':{WIDTH + 10}}{'earlier':>{CELL}}{'now':>{CELL}}\n")
+    for row in rows:
+        before, now = values.get((row.group, row.title, row.unit)), row.values.get("ctrace")
+        if before and now is not None:
+            out.write(f"  {row.title:{WIDTH}}{row.unit:8}{before:>{CELL},.{row.digits}f}{now:>{CELL},.{row.digits}f}   {now / before:.2f} x\n")
 
 
 def print_table(rows, absent, out):

@@ -18,9 +18,9 @@ needs_of() {
 		jansson.h:libjansson-dev zstd.h:libzstd-dev systemd/sd-journal.h:libsystemd-dev histedit.h:libedit-dev
 		yaml.h:libyaml-dev nats/nats.h:libnats-dev microhttpd.h:libmicrohttpd-dev curses.h:libncurses-dev zlib.h:zlib1g-dev expat.h:libexpat1-dev
 		curl/curl.h:libcurl4-openssl-dev protobuf-c/protobuf-c.h:libprotobuf-c-dev protoc-c:protobuf-c-compiler
-		cobc:gnucobol3 libcob.h:libcob4-dev' ;;
+		cobc:gnucobol3 libcob.h:libcob4-dev valgrind/valgrind.h:valgrind' ;;
 	demo) needs_of build; echo 'babeltrace2:babeltrace2 nats-server:nats-server ip:iproute2 hostname:hostname' ;;
-	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc
+	test) needs_of demo; echo 'cmocka.h:libcmocka-dev python3:python3 g++:g++ clang:clang strace:strace mandoc:mandoc gdb:gdb valgrind:valgrind
 		protoc:protobuf-compiler google.protobuf.py:python3-protobuf openssl:openssl chromium:chromium zstd:zstd jq:jq bt2.py:python3-bt2 promtool:prometheus abidiff:abigail-tools' ;;
 	bench) needs_of build; echo 'python3:python3 babeltrace2:babeltrace2 strace:strace nats-server:nats-server' ;;
 	peers) needs_of bench; echo 'lttng/tracepoint.h:liblttng-ust-dev lttng:lttng-tools spdlog/version.h:libspdlog-dev g++:g++' ;;

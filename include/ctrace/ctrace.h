@@ -7,7 +7,8 @@
  * A disabled call loads one word, branches, and evaluates none of its arguments.  An enabled one
  * writes an event into the calling thread's ring: no lock, no system call, no allocation, no
  * read-modify-write instruction.  Any thread may call, also in a signal handler, before main() and
- * in an atexit handler; errno is kept.
+ * in an atexit handler; errno is kept.  A signal handler may be the first to call: its events are
+ * counted (CTRACE_LOSS_NESTED) until the program traces outside of handlers.
  *
  * What this header inlines - struct ctrace_level_word, struct ctrace_thread_buffer, struct
  * ctrace_tracer, struct ctrace_site and the event (drawn in docs/ARCHITECTURE.md) - is ABI.
@@ -30,7 +31,7 @@
 extern "C" {
 #endif
 
-#define CTRACE_ABI 3u
+#define CTRACE_ABI 4u
 
 #define CTRACE_API_ __attribute__((visibility("default")))
 #define CTRACE_INLINE_ static inline __attribute__((always_inline, unused))
@@ -65,7 +66,8 @@ struct ctrace_thread_buffer {
 	uint64_t *head;     /* published position, in the ring file */
 };
 #define CTRACE_THREAD_BUFFERS_ 64u
-#define CTRACE_CALLING_ 2048 /* the size of a thread's buffers */
+#define CTRACE_CALLING_ 2048   /* the size of a thread's buffers */
+#define CTRACE_MONOTONIC_ 4096 /* twice that */
 
 /* The class of a call site's events, known once one has been traced.  Static storage; the
  * library fills it once. */
@@ -99,7 +101,9 @@ extern CTRACE_API_ const struct ctrace_level_word ctrace_level_word_unregistered
  * of twice their size.  As many again follow, which never have room.  While the thread is inside
  * a trace call, the bit CTRACE_CALLING_ is set and ctrace_thread_buffers_self leads to the
  * second half. Before a thread's first event it leads to others without room.  So every thread
- * buffer that it leads to may be read. */
+ * buffer that it leads to may be read.  On x86-64 the bit CTRACE_MONOTONIC_ of a buffer with room
+ * says which clock its events have: set, nanoseconds of CLOCK_MONOTONIC; not set, the processor's
+ * counter.  Elsewhere buffers with room have the counter. */
 extern CTRACE_API_ __thread struct ctrace_thread_buffer *ctrace_thread_buffers_self
 	__attribute__((tls_model("initial-exec")));
 
@@ -186,19 +190,24 @@ CTRACE_INLINE_ struct ctrace_item ctrace_item_string_(const char *text)
  * Tracing
  */
 
+#if defined(__SANITIZE_THREAD__)
+#define CTRACE_SANITIZES_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define CTRACE_SANITIZES_ 1
+#endif
+#endif
+#ifndef CTRACE_SANITIZES_
+#define CTRACE_SANITIZES_ 0
+#endif
+
 /*
  * Loads of words that other threads write, compared at once.  x86-64 has one instruction for it;
  * compilers make two.
  */
 #if defined(__x86_64__) && defined(__LP64__) && defined(__GCC_ASM_FLAG_OUTPUTS__) && \
-	!defined(__SANITIZE_THREAD__)
+	!CTRACE_SANITIZES_
 #define CTRACE_COMPARES_ 1
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#undef CTRACE_COMPARES_
-#define CTRACE_COMPARES_ 0
-#endif
-#endif
 #else
 #define CTRACE_COMPARES_ 0
 #endif
@@ -355,8 +364,9 @@ CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_flush(uint32_t timeout_ms)
 /* Copies what the calling process has in storage into a new trace, a dump, in the directory of the
  * setting ctrace.dump.directory.  title: up to 100 bytes, or NULL.  out_path gets the dump's path;
  * it may be NULL.  Another dump within the same second is the one before.  Not for signal handlers.
- * NOT_FOUND: nothing is in storage.  OUTPUT_ERROR: the dump cannot be written.  OS_ERROR: the
- * process has no file of its session. */
+ * NOT_FOUND: nothing is in storage.  OUTPUT_ERROR: the dump cannot be written.  TIMED_OUT: the file
+ * system does not answer; the dump may be made later.  OS_ERROR: the process has no file of its
+ * session. */
 CTRACE_API_ CTRACE_MUST_USE enum ctrace_status ctrace_dump(const char *title, char *out_path,
 							   size_t size);
 /*
@@ -378,7 +388,7 @@ struct ctrace_stats {
 	uint64_t delivered;               /* in every destination they were bound for */
 	uint64_t pending;                 /* in a ring, or in storage */
 	uint64_t lost[CTRACE_LOSS_COUNT]; /* by reason */
-	uint32_t rings;                   /* rings made */
+	uint32_t rings;                   /* rings used so far */
 	uint32_t components;
 };
 CTRACE_API_ void ctrace_stats_get(struct ctrace_stats *stats); /* NULL: does nothing */
@@ -392,6 +402,7 @@ CTRACE_API_ const char *ctrace_version(void);
 
 #if defined(__x86_64__) && defined(__LP64__)
 #define CTRACE_HAS_INLINE_ 1
+#define CTRACE_HAS_MONOTONIC_ 1
 CTRACE_INLINE_ uint64_t ctrace_ticks_(void)
 {
 	return __builtin_ia32_rdtsc();
@@ -421,6 +432,7 @@ CTRACE_INLINE_ void ctrace_end_call_(void)
 			 : "cc");
 }
 #else
+#define CTRACE_HAS_MONOTONIC_ 0
 #if defined(__aarch64__) && defined(__LP64__)
 #define CTRACE_HAS_INLINE_ 1
 /* Every process may read this counter, and all processors have the same value.  No barrier keeps
@@ -489,6 +501,11 @@ CTRACE_INLINE_ unsigned char *ctrace_reserve_(const struct ctrace_level_word *le
 	uintptr_t offset = __atomic_load_n(&level_word->thread_buffer, __ATOMIC_RELAXED);
 	struct ctrace_thread_buffer *thread_buffer;
 	unsigned char *cur;
+	/* ThreadSanitizer does not see how the library hands a ring over.  Its suppression covers
+	 * what the library itself writes.  Our own builds check the inline half too. */
+#if CTRACE_SANITIZES_ && !defined(CTRACE_OWN_BUILD_)
+	return 0;
+#endif
 	if (!CTRACE_HAS_INLINE_)
 		return 0;
 	thread_buffer =
@@ -589,18 +606,45 @@ CTRACE_INLINE_ size_t ctrace_item_room_(const struct ctrace_item *item)
 	return item->size;
 }
 
-CTRACE_INLINE_ unsigned char *ctrace_put_head_(unsigned char *at, uint16_t number)
+/* Only for the jump in ctrace_put_head_(): it is not a function that can be called. */
+#if CTRACE_HAS_MONOTONIC_
+CTRACE_API_ void ctrace_monotonic_(void);
+#endif
+
+/* Returns true when the thread buffer has the times of CLOCK_MONOTONIC. */
+CTRACE_INLINE_ bool ctrace_is_monotonic_(const struct ctrace_thread_buffer *thread_buffer)
 {
-#if defined(__x86_64__)
+	return CTRACE_HAS_MONOTONIC_ && ((uintptr_t)thread_buffer & CTRACE_MONOTONIC_) != 0;
+}
+
+CTRACE_INLINE_ unsigned char *ctrace_put_head_(const struct ctrace_thread_buffer *thread_buffer,
+					       unsigned char *at, uint16_t number)
+{
+#if CTRACE_HAS_MONOTONIC_
 	uint32_t low, high;
 	uint16_t last;
 
-	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	/* A call would have the program's function save registers at its beginning, also while
+	 * nothing is traced.  So ctrace_monotonic_ is no function: it finds in RAX where to go on,
+	 * leaves the time in RDX, and changes nothing else. */
+	__asm__ volatile("testl %3, %k2\n\t"
+			 "jz 1f\n\t"
+			 "leaq 2f(%%rip), %%rax\n\t"
+			 "jmp *ctrace_monotonic_@GOTPCREL(%%rip)\n"
+			 "2:\tmovl %%edx, %%eax\n\t"
+			 "shrq $32, %%rdx\n\t"
+			 "jmp 3f\n"
+			 "1:\trdtsc\n"
+			 "3:"
+			 : "=a"(low), "=d"(high)
+			 : "r"(thread_buffer), "i"(CTRACE_MONOTONIC_)
+			 : "cc");
 	last = (uint16_t)high;
 	memcpy(at, &number, 2);
 	memcpy(at + 2, &low, 4);
 	memcpy(at + 6, &last, 2);
 #else
+	(void)thread_buffer;
 	ctrace_put_u64_(at, number | ctrace_ticks_() << 16);
 #endif
 	return at + CTRACE_EVENT_HEAD_;
@@ -697,7 +741,7 @@ CTRACE_INLINE_ unsigned char *ctrace_put_item_(unsigned char *at, const struct c
 			if (__builtin_expect(ctrace_known_, 1) && !(false ODD)) \
 				ctrace_at_ = ctrace_reserve_(ctrace_g_, &ctrace_thread_buffer_, CTRACE_EVENT_HEAD_ SIZE); \
 			if (__builtin_expect(ctrace_at_ != 0, 1)) { \
-				ctrace_at_ = ctrace_put_head_(ctrace_at_, ctrace_site_.class_number); \
+				ctrace_at_ = ctrace_put_head_(ctrace_thread_buffer_, ctrace_at_, ctrace_site_.class_number); \
 				DATA \
 				ctrace_commit_(ctrace_thread_buffer_, ctrace_at_); \
 			} else { \

@@ -82,12 +82,13 @@ struct ctrace_stream {
 	uint64_t lost;     /* running total of events that this ring lost, all reasons */
 };
 
-/* The counter behind the events' ticks: its frequency in ticks a second, and one pair of ticks
- * and wall time. */
+/* The counter behind the events' ticks: its frequency in ticks a second, one pair of ticks and wall
+ * time, and which clock it is, with the reason: "tsc: the kernel keeps time by it". */
 struct ctrace_counter {
 	uint64_t frequency; /* 0: not known yet */
 	uint64_t ticks;
 	uint64_t wall_ns; /* since 1970 */
+	char clock[77];
 };
 
 /* The arguments of open().  Borrowed until close(). */

@@ -84,9 +84,11 @@ enum ctrace_loss {
 	/* ring full and the output made no progress within ctrace.block.timeout */
 	CTRACE_LOSS_STALLED = 2,
 	CTRACE_LOSS_TOO_LARGE = 3, /* over a limit above, or over half of its ring */
-	CTRACE_LOSS_NESTED = 4,    /* traced in a signal handler that interrupted ctrace twice */
-	CTRACE_LOSS_NO_RING = 5,   /* no ring could be made (memory, disk, limits) */
-	CTRACE_LOSS_CLOSED = 6,    /* traced after the library had shut down */
+	/* traced in a signal handler: one that interrupted ctrace twice, came before the process
+	 * had traced outside of handlers, or would have had to wait for another thread */
+	CTRACE_LOSS_NESTED = 4,
+	CTRACE_LOSS_NO_RING = 5, /* no ring could be made (memory, disk, limits) */
+	CTRACE_LOSS_CLOSED = 6,  /* traced after the library had shut down */
 	/* its destination is gone, made no progress, or accepted nothing until the process ended */
 	CTRACE_LOSS_UNDELIVERABLE = 7,
 	CTRACE_LOSS_DAMAGED = 8, /* found damaged in the ring or the file */

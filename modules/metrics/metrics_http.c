@@ -2,7 +2,9 @@
  * metrics_http.c - metrics.so: answers GET /metrics, by libmicrohttpd.
  *
  * One thread of libmicrohttpd serves all connections, so two requests never read the processes at
- * once.  Idle connections are closed soon: while there are CONNECTIONS of them, others wait.
+ * once.  Idle connections are closed soon, and one whose request has not come, or whose answer is
+ * not taken, within REQUEST_SECONDS is closed too.  There is always room for a new connection: from
+ * OLD_CONNECTIONS on, each new one closes the oldest, which has had the longest time.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,11 +17,95 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define CONNECTIONS 256u /* of the 1024 descriptors that a process usually has */
+#define OLD_CONNECTIONS 192u
 #define IDLE_SECONDS 3u
+#define REQUEST_SECONDS 10
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* The open connections, the oldest first.  The thread of libmicrohttpd alone uses them. */
+struct open_connection {
+	struct open_connection *next, *before;
+	int fd;
+	time_t since; /* accepted, or the last answer was taken */
+};
+static struct open_connection *oldest, *newest;
+static unsigned open_count;
+
+static time_t now(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec;
+}
+
+static void connection_append(struct open_connection *one)
+{
+	one->since = now();
+	one->next = NULL;
+	one->before = newest;
+	*(newest != NULL ? &newest->next : &oldest) = one;
+	newest = one;
+	open_count++;
+}
+
+static void connection_remove(struct open_connection *one)
+{
+	*(one->before != NULL ? &one->before->next : &oldest) = one->next;
+	*(one->next != NULL ? &one->next->before : &newest) = one->before;
+	open_count--;
+}
+
+/* libmicrohttpd finds the end of such a connection, and closes it. */
+static void connections_make_room(void)
+{
+	time_t at = now();
+	unsigned count = open_count;
+
+	for (struct open_connection *one = oldest;
+	     one != NULL && (count > OLD_CONNECTIONS || at - one->since > REQUEST_SECONDS);
+	     one = one->next, count--)
+		(void)shutdown(one->fd, SHUT_RDWR);
+}
+
+static void connection_notify(void *unused, struct MHD_Connection *connection, void **state,
+			      enum MHD_ConnectionNotificationCode what)
+{
+	struct open_connection *one = *state;
+
+	(void)unused;
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED && one != NULL) {
+		connection_remove(one);
+		free(one);
+	} else if (what == MHD_CONNECTION_NOTIFY_STARTED && (one = malloc(sizeof *one)) != NULL) {
+		one->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+				  ->connect_fd;
+		connection_append(one);
+		*state = one;
+		connections_make_room();
+	}
+}
+
+/* The next request of the connection has its own time. */
+static void request_ended(void *unused, struct MHD_Connection *connection, void **unused_state,
+			  enum MHD_RequestTerminationCode unused_code)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct open_connection *one = info != NULL ? info->socket_context : NULL;
+
+	(void)unused;
+	(void)unused_state;
+	(void)unused_code;
+	if (one == NULL)
+		return;
+	connection_remove(one);
+	connection_append(one);
+}
 
 static enum MHD_Result text_answer(struct MHD_Connection *connection, unsigned code,
 				   const char *text)
@@ -178,7 +264,9 @@ static enum ctrace_status metrics_start(struct ct_metrics_server *server)
 	server->daemon = MHD_start_daemon(
 		MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_AUTO, 0, NULL, NULL, request_serve,
 		server, MHD_OPTION_LISTEN_SOCKET, server->fd, MHD_OPTION_CONNECTION_LIMIT,
-		CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS, MHD_OPTION_END);
+		CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+		MHD_OPTION_NOTIFY_CONNECTION, connection_notify, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+		request_ended, NULL, MHD_OPTION_END);
 	if (server->daemon != NULL)
 		return CTRACE_OK;
 	(void)close(server->fd);

@@ -81,9 +81,13 @@ static natsStatus request_send(natsConnection *connection, const struct ct_nats_
 			       bool *out_is_forbidden)
 {
 	natsMsg *request = NULL;
+	char timeout[16];
 	natsStatus status =
 		natsMsg_Create(&request, subject, reply, question->request, (int)question->size);
 
+	(void)snprintf(timeout, sizeof timeout, "%u", question->timeout_ms);
+	if (status == NATS_OK)
+		status = natsMsgHeader_Set(request, CT_NATS_TIMEOUT, timeout);
 	if (status == NATS_OK && host != NULL)
 		status = natsMsgHeader_Set(request, CT_NATS_HOST, host);
 	if (status == NATS_OK)

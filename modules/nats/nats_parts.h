@@ -109,7 +109,8 @@ bool ct_nats_retry(struct ct_nats_copy *copy);
 
 /* Of an answer: who answers.  Of a request: whom it is for; without it, the word of the subject. */
 #define CT_NATS_HOST "Ctrace-Host"
-#define CT_NATS_INBOX "_INBOX." /* what subjects of answers begin with */
+#define CT_NATS_TIMEOUT "Ctrace-Timeout" /* milliseconds that the sender waits */
+#define CT_NATS_INBOX "_INBOX."          /* what subjects of answers begin with */
 /* The word of a machine in the subjects of requests. */
 void ct_nats_op_word(char *out, size_t size, const char *host);
 /* As ct_nats_address_parse(), for an address that needs no stream. */

@@ -1,17 +1,67 @@
 /*
  * nats_respond.c - answers the requests that come for this machine.
  *
- * Each subscription has a thread of libnats, on which requests are served one after the other.  The
- * first answer is sent at once, so that who asks knows whom to wait for.
+ * A thread of libnats takes each request, answers at once that it has come, so that who asks knows
+ * whom to wait for, and puts it into the queue of displays or of commands.  Each queue has a thread
+ * that carries out one after the other, so displays never hold up a command.  Senders have turns: a
+ * flood of one sender waits until the next request of each other sender is answered.  A request
+ * whose sender has given up is not carried out.  The last bytes of the queue that are too many are
+ * dropped, those of the sender with the most requests first.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "nats_parts.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
+
+#define TIMEOUT_MS 10000 /* of a sender that does not say it */
+#define TIMEOUT_MOST_MS 60000
+#define QUEUE_MOST 2048u               /* requests */
+#define QUEUE_BYTES ((size_t)16 << 20) /* of them */
+#define END_SECONDS 5                  /* for a verb that runs at the end */
+
+struct waiting {
+	struct waiting *next;
+	natsMsg *request;
+	const char *sender; /* the word behind CT_NATS_INBOX */
+	size_t sender_size;
+	uint64_t turn; /* the queue is in this order */
+	int64_t until_ms;
+};
+
+/* The requests of one kind, and the thread that serves them. */
+struct queue {
+	struct service *service;
+	bool is_command;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t has_changed;
+	/* under the lock */
+	struct waiting *first;
+	unsigned count;
+	size_t bytes;
+	uint64_t turn; /* of the last one that was taken out */
+	bool is_ending;
+};
+
+struct service {
+	const struct ct_nats_responder *responder;
+	natsConnection *connection;
+	struct queue queues[2]; /* displays, commands */
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 void ct_nats_op_word(char *out, size_t size, const char *host)
 {
@@ -60,8 +110,6 @@ static natsStatus answer_send(natsConnection *connection, natsMsg *request, cons
 		status = natsMsgHeader_Set(answer, CT_NATS_HOST, host);
 	if (status == NATS_OK)
 		status = natsConnection_PublishMsg(connection, answer);
-	if (status == NATS_OK)
-		status = natsConnection_Flush(connection);
 	natsMsg_Destroy(answer);
 	return status;
 }
@@ -81,47 +129,200 @@ static const char *request_kind(natsSubscription *subscription, natsMsg *request
 	return subject + size;
 }
 
+/* ---- the queues ---- */
+
+static bool sender_is_same(const struct waiting *one, const struct waiting *other)
+{
+	return one->sender_size == other->sender_size &&
+	       memcmp(one->sender, other->sender, one->sender_size) == 0;
+}
+
+static void waiting_destroy(struct waiting *one)
+{
+	natsMsg_Destroy(one->request);
+	free(one);
+}
+
+/* Returns what has no room, or NULL. */
+static struct waiting *queue_drop(struct queue *queue)
+{
+	struct waiting **at = &queue->first, *one;
+
+	if (queue->count <= QUEUE_MOST && queue->bytes <= QUEUE_BYTES)
+		return NULL;
+	while ((*at)->next != NULL)
+		at = &(*at)->next;
+	one = *at;
+	*at = NULL;
+	queue->count--;
+	queue->bytes -= (size_t)natsMsg_GetDataLength(one->request);
+	return one;
+}
+
+static void queue_add(struct queue *queue, struct waiting *one)
+{
+	const struct ct_nats_responder *responder = queue->service->responder;
+	struct waiting **at = &queue->first, *dropped;
+
+	(void)pthread_mutex_lock(&queue->lock);
+	one->turn = queue->turn;
+	for (const struct waiting *other = queue->first; other != NULL; other = other->next)
+		if (sender_is_same(one, other) && other->turn >= one->turn)
+			one->turn = other->turn + 1;
+	while (*at != NULL && (*at)->turn <= one->turn)
+		at = &(*at)->next;
+	one->next = *at;
+	*at = one;
+	queue->count++;
+	queue->bytes += (size_t)natsMsg_GetDataLength(one->request);
+	(void)pthread_cond_signal(&queue->has_changed);
+	dropped = queue_drop(queue);
+	(void)pthread_mutex_unlock(&queue->lock);
+	while (dropped != NULL) {
+		responder->refused("too many requests wait", responder->user);
+		waiting_destroy(dropped);
+		(void)pthread_mutex_lock(&queue->lock);
+		dropped = queue_drop(queue);
+		(void)pthread_mutex_unlock(&queue->lock);
+	}
+}
+
+/* Waits for the next one.  Returns NULL at the end. */
+static struct waiting *queue_take(struct queue *queue)
+{
+	struct waiting *one;
+
+	(void)pthread_mutex_lock(&queue->lock);
+	while (queue->first == NULL && !queue->is_ending)
+		(void)pthread_cond_wait(&queue->has_changed, &queue->lock);
+	one = queue->is_ending ? NULL : queue->first;
+	if (one != NULL) {
+		queue->first = one->next;
+		queue->count--;
+		queue->bytes -= (size_t)natsMsg_GetDataLength(one->request);
+		queue->turn = one->turn;
+	}
+	(void)pthread_mutex_unlock(&queue->lock);
+	return one;
+}
+
+/* ---- on a queue's thread ---- */
+
 /* Returns the reason why the request is not carried out, or NULL. */
-static const char *request_refuse(const struct ct_nats_responder *responder,
-				  natsConnection *connection, natsMsg *request, const char *kind,
+static const char *request_refuse(const struct service *service, const struct waiting *waiting,
 				  char why[CT_NATS_ERROR_SIZE])
 {
 	const char *asked = NULL;
 
-	if (strcmp(kind, "command") != 0 && strcmp(kind, "display") != 0)
-		return "it is no request that ctrace --host has sent to this machine";
-	if (answer_send(connection, request, responder->host, NULL, 0) != NATS_OK)
+	if (now_ms() >= waiting->until_ms)
+		return "its sender has given up: other requests came first";
+	if (natsConnection_Flush(service->connection) != NATS_OK)
 		return "the servers do not take the answer";
-	if (ct_nats_is_forbidden(connection, natsMsg_GetReply(request)))
+	if (ct_nats_is_forbidden(service->connection, natsMsg_GetReply(waiting->request)))
 		return "permissions: the user of the address may not answer; it has to publish "
 		       "_INBOX.>";
-	if (natsMsgHeader_Get(request, CT_NATS_HOST, &asked) != NATS_OK || asked == NULL ||
-	    strcasecmp(asked, responder->host) == 0)
+	if (natsMsgHeader_Get(waiting->request, CT_NATS_HOST, &asked) != NATS_OK || asked == NULL ||
+	    strcasecmp(asked, service->responder->host) == 0)
 		return NULL;
 	(void)snprintf(why, CT_NATS_ERROR_SIZE, "it is for the machine %.200s", asked);
 	return why;
 }
 
-static void request_serve(natsConnection *connection, natsSubscription *subscription,
-			  natsMsg *request, void *user)
+static void request_serve(const struct queue *queue, struct waiting *waiting)
 {
-	const struct ct_nats_responder *responder = user;
-	const char *kind = request_kind(subscription, request);
+	const struct service *service = queue->service;
+	const struct ct_nats_responder *responder = service->responder;
 	char text[CT_NATS_ERROR_SIZE];
-	const char *why = request_refuse(responder, connection, request, kind, text);
+	const char *why = request_refuse(service, waiting, text);
 	char *answer = NULL;
 	size_t size = 0;
 
 	if (why != NULL)
 		responder->refused(why, responder->user);
 	else
-		answer = responder->serve(strcmp(kind, "command") == 0, natsMsg_GetData(request),
-					  (size_t)natsMsg_GetDataLength(request), &size,
+		answer = responder->serve(queue->is_command, natsMsg_GetData(waiting->request),
+					  (size_t)natsMsg_GetDataLength(waiting->request), &size,
 					  responder->user);
-	if (answer != NULL)
-		(void)answer_send(connection, request, responder->host, answer, size);
+	if (answer != NULL && answer_send(service->connection, waiting->request, responder->host,
+					  answer, size) == NATS_OK)
+		(void)natsConnection_Flush(service->connection);
 	free(answer);
-	natsMsg_Destroy(request);
+	waiting_destroy(waiting);
+}
+
+static void *queue_run(void *argument)
+{
+	struct queue *queue = argument;
+	struct waiting *waiting;
+
+	while ((waiting = queue_take(queue)) != NULL)
+		request_serve(queue, waiting);
+	return NULL;
+}
+
+/* ---- on a thread of libnats ---- */
+
+static int64_t request_until(natsMsg *request)
+{
+	const char *text = NULL;
+	long timeout_ms = TIMEOUT_MS;
+
+	if (natsMsgHeader_Get(request, CT_NATS_TIMEOUT, &text) == NATS_OK && text != NULL)
+		timeout_ms = strtol(text, NULL, 10);
+	if (timeout_ms <= 0 || timeout_ms > TIMEOUT_MOST_MS)
+		timeout_ms = TIMEOUT_MS;
+	return now_ms() + timeout_ms;
+}
+
+static void request_take(natsConnection *connection, natsSubscription *subscription,
+			 natsMsg *request, void *user)
+{
+	struct service *service = user;
+	const struct ct_nats_responder *responder = service->responder;
+	const char *kind = request_kind(subscription, request), *why = NULL;
+	bool is_command = strcmp(kind, "command") == 0;
+	struct waiting *waiting = NULL;
+
+	if (!is_command && strcmp(kind, "display") != 0)
+		why = "it is no request that ctrace --host has sent to this machine";
+	else if ((waiting = calloc(1, sizeof *waiting)) == NULL)
+		why = "there is not enough memory";
+	else if (answer_send(connection, request, responder->host, NULL, 0) != NATS_OK)
+		why = "the servers do not take the answer";
+	if (why != NULL) {
+		responder->refused(why, responder->user);
+		free(waiting);
+		natsMsg_Destroy(request);
+		return;
+	}
+	waiting->request = request;
+	waiting->sender = natsMsg_GetReply(request) + sizeof CT_NATS_INBOX - 1;
+	waiting->sender_size = strcspn(waiting->sender, ".");
+	waiting->until_ms = request_until(request);
+	queue_add(&service->queues[is_command], waiting);
+}
+
+static bool queue_start(struct queue *queue, struct service *service, bool is_command)
+{
+	*queue = (struct queue){ .service = service,
+				 .is_command = is_command,
+				 .lock = PTHREAD_MUTEX_INITIALIZER,
+				 .has_changed = PTHREAD_COND_INITIALIZER };
+	return pthread_create(&queue->thread, NULL, queue_run, queue) == 0;
+}
+
+/* Returns false when a verb still runs: its thread uses the connection. */
+static bool queue_end(struct queue *queue)
+{
+	struct timespec limit;
+
+	(void)pthread_mutex_lock(&queue->lock);
+	queue->is_ending = true;
+	(void)pthread_cond_signal(&queue->has_changed);
+	(void)pthread_mutex_unlock(&queue->lock);
+	(void)clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += END_SECONDS;
+	return pthread_timedjoin_np(queue->thread, NULL, &limit) == 0;
 }
 
 static enum ctrace_status subject_fail(struct ct_nats_responder *responder, const char *subject,
@@ -141,8 +342,10 @@ enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder)
 {
 	const struct ct_nats_copy waits = { .goes_on = responder->goes_on,
 					    .user = responder->user };
+	static struct service service; /* a thread that still runs at the end uses it */
 	natsSubscription *subscriptions[2] = { NULL };
 	natsConnection *connection = NULL;
+	bool is_idle;
 	struct ct_nats_address address;
 	char host[CT_NATS_TEXT], subject[2 * CT_NATS_TEXT + 16];
 	enum ctrace_status status =
@@ -155,14 +358,20 @@ enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder)
 	} while (status == CTRACE_OUTPUT_ERROR && ct_nats_wait(&waits));
 	if (status != CTRACE_OK)
 		return status;
+	service = (struct service){ .responder = responder, .connection = connection };
+	if (!queue_start(&service.queues[0], &service, false) ||
+	    !queue_start(&service.queues[1], &service, true)) {
+		(void)snprintf(responder->error, CT_NATS_ERROR_SIZE, "no thread can be made");
+		return CTRACE_NOT_ENOUGH_MEMORY; /* the process ends */
+	}
 	ct_nats_op_word(host, sizeof host, responder->host);
 	for (unsigned i = 0; i < 2 && status == CTRACE_OK; i++) {
 		natsStatus got;
 
 		(void)snprintf(subject, sizeof subject, "%s.op.%s.*", address.subject,
 			       i == 0 ? host : "ALL");
-		got = natsConnection_Subscribe(&subscriptions[i], connection, subject,
-					       request_serve, responder);
+		got = natsConnection_Subscribe(&subscriptions[i], connection, subject, request_take,
+					       &service);
 		if (got == NATS_OK)
 			got = natsConnection_Flush(connection);
 		if (got != NATS_OK || ct_nats_is_forbidden(connection, subject))
@@ -175,6 +384,8 @@ enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder)
 	}
 	for (unsigned i = 0; i < 2; i++)
 		natsSubscription_Destroy(subscriptions[i]);
-	natsConnection_Destroy(connection);
+	is_idle = queue_end(&service.queues[0]);
+	if (queue_end(&service.queues[1]) && is_idle)
+		natsConnection_Destroy(connection);
 	return status;
 }

@@ -65,9 +65,8 @@ static void tls_end(void)
 		uint32_t users = __atomic_load_n(&tls_users, __ATOMIC_SEQ_CST);
 		uint64_t now = ct_clock_mono_ns();
 
-		if (users == 0 || now >= deadline)
+		if (users == 0 || now >= deadline || !ct_os_wait(&tls_users, users, deadline - now))
 			return;
-		ct_os_wait(&tls_users, users, deadline - now);
 	}
 }
 

@@ -218,7 +218,8 @@ enum ct_otlp_job_state ct_otlp_sender_wait(struct ct_otlp_sender *sender, uint64
 
 		if (state != CT_OTLP_JOB_SENDING || now >= deadline_ns)
 			return (enum ct_otlp_job_state)state;
-		ct_os_wait(&sender->state, state, deadline_ns - now);
+		if (!ct_os_wait(&sender->state, state, deadline_ns - now))
+			deadline_ns = 0;
 	}
 }
 
@@ -245,7 +246,8 @@ bool ct_otlp_sender_cancel(struct ct_otlp_sender *sender, uint64_t deadline_ns)
 
 			if (now >= deadline_ns)
 				return false;
-			ct_os_wait(&sender->state, state, deadline_ns - now);
+			if (!ct_os_wait(&sender->state, state, deadline_ns - now))
+				deadline_ns = 0;
 			state = __atomic_load_n(&sender->state, __ATOMIC_ACQUIRE);
 		}
 	}
@@ -266,9 +268,8 @@ void ct_otlp_sender_destroy(struct ct_otlp_sender *sender)
 		while (__atomic_load_n(&sender->has_ended, __ATOMIC_ACQUIRE) == 0) {
 			uint64_t now = ct_clock_mono_ns();
 
-			if (now >= deadline)
+			if (now >= deadline || !ct_os_wait(&sender->has_ended, 0, deadline - now))
 				break;
-			ct_os_wait(&sender->has_ended, 0, deadline - now);
 		}
 	}
 	sender_unref(sender);

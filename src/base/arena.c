@@ -1,5 +1,5 @@
 /*
- * arena.c - memory that is freed only as a whole; it comes from mmap and never from malloc.
+ * arena.c - memory that is freed only as a whole; it is static or mapped, and never from malloc.
  *
  * Used by the registry, so that a tracer can register in a signal handler that interrupted malloc.
  * The caller serialises.
@@ -17,6 +17,19 @@ struct chunk {
 	struct chunk *next;
 	size_t size;
 };
+
+/* The first memory of the first arena is static: a mapping would cost each process a call. */
+static bool arena_add_first(struct ct_arena *arena, size_t size)
+{
+	static _Alignas(16) unsigned char first[CHUNK_SIZE];
+	static bool is_taken;
+
+	if (size > sizeof first || __atomic_exchange_n(&is_taken, true, __ATOMIC_RELAXED))
+		return false;
+	arena->at = first;
+	arena->left = sizeof first;
+	return true;
+}
 
 static bool arena_add_chunk(struct ct_arena *arena, size_t size)
 {
@@ -42,7 +55,7 @@ void *ct_arena_take(struct ct_arena *arena, size_t size)
 	if (size > SIZE_MAX / 2)
 		return NULL;
 	size = CT_ALIGN_UP(size, (size_t)16);
-	if (size > arena->left && !arena_add_chunk(arena, size))
+	if (size > arena->left && !arena_add_first(arena, size) && !arena_add_chunk(arena, size))
 		return NULL;
 	taken = arena->at;
 	arena->at += size;

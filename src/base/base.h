@@ -12,6 +12,7 @@
 #include <ctrace/emitter.h>
 #include <ctrace/event.h>
 #include <ctrace/status.h>
+#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
+#include <time.h>
 
 #define CT_MUST_USE __attribute__((warn_unused_result))
 #define CT_PRINTF(a, b) __attribute__((format(printf, a, b)))
@@ -289,27 +291,77 @@ void ct_cancel_restore(const int *state);
 		ct_cancel_off()
 /* Lock enters a section and takes one of these locks; unlock releases it and leaves. */
 void ct_guard_lock(pthread_mutex_t *mutex);
+/* The same for a lock that a trace call takes.  Returns false, without the lock and outside the
+ * section, in a signal handler that would have to wait: the lock's owner may itself wait for what
+ * the interrupted code holds.  fork waits for malloc's locks under our locks. */
+bool ct_guard_lock_in_trace(pthread_mutex_t *mutex) CT_MUST_USE;
 void ct_guard_unlock(pthread_mutex_t *mutex);
 
+/* ---- handler.c */
+/* Returns true when a signal handler of the program runs on this thread.  Takes some microseconds,
+ * async-signal-safe. */
+bool ct_thread_is_in_handler(void);
+
 /* ---- stack.c: calls body on a stack that is large enough for all of ctrace's code, behind a
- * shield and with cancellation off.  Without memory for one it uses the thread's own stack. errno
- * is as body left it.  Calls nest.  Any thread, also in a signal handler, but not in a section. */
+ * shield and with cancellation off.  It is the caller's where that is large enough, or where there
+ * is no memory for another, then without a shield. errno is as body left it.  Calls nest.  Any
+ * thread, also in a signal handler, but not in a section. */
 void ct_on_own_stack(void (*body)(void *argument), void *argument);
 
 /* ---- clock.c: records carry ticks: of the processor's counter, on x86-64 the invariant TSC where
- * the kernel trusts it, on aarch64 CNTVCT_EL0; else CLOCK_MONOTONIC nanoseconds. */
+ * the kernel vouches for it, on aarch64 CNTVCT_EL0; else CLOCK_MONOTONIC nanoseconds. */
 enum ct_clock_source { CT_CLOCK_MONOTONIC = 0, CT_CLOCK_COUNTER = 1 };
-/* found at the first call, fixed for the life of the process */
+/* ctrace.clock */
+enum ct_clock_setting { CT_CLOCK_AUTO, CT_CLOCK_USE_COUNTER, CT_CLOCK_USE_MONOTONIC };
+/* The numbers are in sessions. */
+enum ct_clock_reason {
+	CT_CLOCK_NOT_KNOWN = 0,
+	CT_CLOCK_IS_KERNELS = 1,       /* the kernel's current clock source */
+	CT_CLOCK_IS_LISTED = 2,        /* one of its available clock sources */
+	CT_CLOCK_IS_COMPUTED = 3,      /* the kernel's clock is computed from it in user space */
+	CT_CLOCK_IS_ARCHITECTURES = 4, /* the architecture vouches for it */
+	CT_CLOCK_IS_SET = 5,           /* by ctrace.clock */
+	CT_CLOCK_NOT_VOUCHED = 6,
+	CT_CLOCK_NOT_INVARIANT = 7,
+	CT_CLOCK_CANNOT_BE_SET = 8, /* ctrace.clock = counter, without one */
+};
+struct ct_clock_choice {
+	enum ct_clock_source source;
+	enum ct_clock_reason reason;
+	uint32_t kernel; /* the kernel's clock, a number of clock.c */
+};
+/* Chooses for the life of the process, before anything is traced.  Without it the first call of
+ * ct_clock_source() chooses as CT_CLOCK_AUTO does. */
+void ct_clock_choose(enum ct_clock_setting setting);
 enum ct_clock_source ct_clock_source(void);
-/* Chooses the source on x86-64.  is_invariant: the processor calls its TSC invariant.  `directory`
- * has the kernel's files current_clocksource and available_clocksource.  The choice is the TSC if
- * the kernel keeps time by it, or by a paravirtual clock made from it while the TSC is still
- * available. Without the files the processor decides. */
-enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory);
+uint32_t ct_clock_why(void); /* reason | kernel << 8, for ct_clock_print() */
+/* Prints the clock and the reason: "tsc: the kernel keeps time by it". */
+#define CT_CLOCK_TEXT 77u
+void ct_clock_print(enum ct_clock_source source, uint32_t why, char out[CT_CLOCK_TEXT]);
+/* The choice on x86-64.  is_invariant: the processor calls its TSC invariant.  `directory` has the
+ * kernel's files current_clocksource and available_clocksource.  is_computed:
+ * ct_clock_is_computed() or a test's. */
+struct ct_clock_machine {
+	bool is_invariant;
+	const char *directory;
+	bool (*is_computed)(clockid_t clock);
+};
+struct ct_clock_choice ct_clock_choose_tsc(enum ct_clock_setting setting,
+					   const struct ct_clock_machine *machine);
+/* Returns true when clock_gettime() computes this clock in user space, without a system call: a
+ * reading then takes less than half of what a system call for the same clock takes. */
+bool ct_clock_is_computed(clockid_t clock);
 uint64_t ct_clock_ticks(void); /* async-signal-safe */
 uint64_t ct_clock_ticks_of(enum ct_clock_source source);
+/* ---- vdso.c: CLOCK_MONOTONIC is read by this: the kernel's function in the vDSO, or the system
+ * call.  ct_vdso_find() chooses; the first reading calls it. */
+typedef int ct_vdso_clock(clockid_t clock, struct timespec *out);
+extern ct_vdso_clock *ct_vdso_clock_gettime;
+void ct_vdso_find(void);
+
 uint64_t ct_clock_wall_ns(void); /* CLOCK_REALTIME */
-uint64_t ct_clock_mono_ns(void); /* CLOCK_MONOTONIC */
+/* CLOCK_MONOTONIC; on x86-64 the kernel's, also where a preloaded library has another */
+uint64_t ct_clock_mono_ns(void);
 /* All clocks, read as close together as possible. */
 struct ct_clock_reading {
 	uint64_t ticks;
@@ -352,7 +404,7 @@ struct ct_sync {
 	uint32_t source; /* enum ct_clock_source */
 	uint32_t epoch_count;
 	uint32_t point_count;
-	uint32_t reserved;
+	uint32_t why; /* ct_clock_why() */
 	struct ct_sync_line line;
 	struct ct_sync_point latest; /* the last reading of the clocks */
 	uint64_t real_ns;
@@ -363,6 +415,7 @@ struct ct_sync {
 	/* of all epochs, oldest first; the older, the farther apart */
 	struct ct_sync_point points[CT_SYNC_POINTS];
 };
+void ct_sync_print_clock(const struct ct_sync *sync, char out[CT_CLOCK_TEXT]);
 void ct_sync_start(struct ct_sync *sync); /* takes the first point */
 /* Reads the clocks again; the writer only.  dated: the ticks up to which records may have been
  * dated since the last reading, which keep their dates; 0: none after that reading. */
@@ -459,6 +512,10 @@ enum ctrace_status ct_os_read_at(int fd, void *data, size_t size, uint64_t offse
 enum ctrace_status ct_os_truncate(int fd, uint64_t size) CT_MUST_USE;
 /* allocates real blocks, so that no store raises SIGBUS */
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size) CT_MUST_USE;
+/* Both of them for a new file, where no limit of this process could raise SIGXFSZ
+ * (ct_os_file_limit()), or after ct_guard_output(). */
+enum ctrace_status ct_os_extend(int fd, uint64_t size) CT_MUST_USE;
+enum ctrace_status ct_os_allocate_quietly(int fd, uint64_t offset, uint64_t size) CT_MUST_USE;
 /* Called before a new file gets its first block.  Later stores go into the same blocks, also on a
  * file system that copies on write. */
 void ct_os_store_in_place(int fd);
@@ -528,10 +585,15 @@ enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int 
  * not be used on a file of which this process holds a POSIX lock. */
 int ct_os_open_kept(int directory_fd, const char *path);
 #define CT_OS_KEPT_MODE 0400 /* of such files */
+/* Makes such a file in a directory of this user's own, open for reading and writing. */
+enum ctrace_status ct_os_make_kept(int directory_fd, const char *path, int *out_fd,
+				   struct ct_file_id *out_id) CT_MUST_USE;
 /* Moves a descriptor to a number that the program's own open() does not give out: high, or at least
  * above 2.  Closes fd.  Returns a negative number, with errno, when no number is free or fd is
  * negative. */
 int ct_os_high(int fd);
+/* As fdopendir(), which asks for the descriptor's flags, also where that is forbidden (seccomp). */
+DIR *ct_os_directory_stream(int fd);
 /* Makes a directory and its missing parents, 0700; OK when it exists. */
 enum ctrace_status ct_os_make_directory(const char *path) CT_MUST_USE;
 /* reads any regular file */
@@ -548,6 +610,12 @@ enum ct_os_trust {
 enum ctrace_status ct_os_read_trusted(const char *directory, const char *name,
 				      enum ct_os_trust trust, size_t limit,
 				      struct ct_buf *out) CT_MUST_USE;
+enum ct_os_file_system {
+	CT_OS_MEMORY, /* always answers */
+	CT_OS_DISK,   /* of this machine */
+	CT_OS_AFAR    /* a network's, FUSE, or unknown: it may never answer */
+};
+enum ct_os_file_system ct_os_file_system(int fd);
 void ct_os_close(int *fd);               /* keeps errno; sets -1 */
 struct ct_file_id ct_os_file_id(int fd); /* zero when fd is not open */
 enum ct_os_identity {
@@ -571,8 +639,9 @@ bool ct_world_is_same(const struct ct_world *a, const struct ct_world *b);
 
 /* ---- os_thread.c: our own threads, sleeping and waking */
 /* Sleeps while *word == value, at most timeout_ns (UINT64_MAX: for ever).  Works between processes.
- * May return early. */
-void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
+ * May return early.  Returns false after timeout_ns by the kernel's clock: a limit that is computed
+ * from ct_clock_mono_ns() alone never comes where a preloaded library stops that clock. */
+bool ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
 /* Sleeps until a counter, which may wrap around, has reached value.  Returns false after
  * timeout_ns. */
 bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns);
@@ -595,5 +664,12 @@ void ct_os_thread_child(void);
  * than Linux 5.9 or a filter forbids it. */
 bool ct_os_thread_own_descriptors(void) CT_MUST_USE;
 bool ct_os_thread_is_own(void); /* the calling thread is one that ct_os_thread_start() started */
+/* All signals, for a thread of ours or while one of our locks is held. */
+void ct_os_signals_fill(sigset_t *out);
+/* From now on without those of faults, SIGSEGV and the like: whoever calls this has handlers of
+ * them that run no handler of the program there. */
+void ct_os_signals_leave_faults(void);
+void ct_os_signals_remove_faults(sigset_t *set);
+bool ct_os_on_signal_stack(void); /* the calling thread is on its alternate stack */
 
 #endif

@@ -2,9 +2,9 @@
  * clock.c - the clocks: the ticks that records carry, and the clocks read beside them.
  *
  * Any thread; ticks also in signal handlers.  Ticks are a counter of the processor: on x86-64 the
- * invariant TSC where the kernel trusts it, on aarch64 the virtual counter.  Else they are
- * CLOCK_MONOTONIC.  A process chooses once, when it attaches, because the inline trace path writes
- * the counter unconditionally.
+ * invariant TSC where the kernel vouches for it (docs/decisions/031), on aarch64 the virtual
+ * counter.  Else they are CLOCK_MONOTONIC.  A process chooses once, when it attaches: the inline
+ * trace path knows the choice by the address of its thread buffer.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #if defined(__x86_64__)
@@ -61,60 +62,203 @@ static bool line_has_word(const char *line, const char *word)
 	return false;
 }
 
-enum ct_clock_source ct_clock_source_choose(bool is_invariant, const char *directory)
-{
-	char current[256], available[256];
+/* The kernel's clocks that a choice can name.  Their numbers are in sessions: append only. */
+static const struct {
+	const char *name;
+	/* the vDSO computes it from the TSC while the hypervisor declares the counters of all
+	 * processors stable; else it makes a system call */
+	bool may_be_computed;
+} kernel_clocks[] = {
+	{ "", true }, /* not known: a container without /sys */
+	{ "tsc", false },
+	{ "tsc-early", false },
+	{ "kvm-clock", true },
+	{ "hyperv_clocksource_tsc_page", true },
+	{ "xen", true },
+	{ "hpet", false },
+	{ "acpi_pm", false },
+	{ "jiffies", false },
+	{ "refined-jiffies", false },
+	{ "hyperv_clocksource_msr", false },
+};
+#define KERNEL_CLOCK_TSC 1u
+#define KERNEL_CLOCK_OTHER 0xFFu
 
-	if (!is_invariant)
-		return CT_CLOCK_MONOTONIC;
-	/* In a container without /sys the processor alone decides. */
-	if (!line_read(directory, "current_clocksource", current) || strcmp(current, "tsc") == 0)
-		return CT_CLOCK_COUNTER;
-	/* These are computed from the TSC.  The kernel removes a TSC that it found unstable from
-	 * the list of available clocks. */
-	if ((strcmp(current, "kvm-clock") == 0 ||
-	     strcmp(current, "hyperv_clocksource_tsc_page") == 0 ||
-	     strcmp(current, "tsc-early") == 0) &&
-	    line_read(directory, "available_clocksource", available) &&
-	    line_has_word(available, "tsc"))
-		return CT_CLOCK_COUNTER;
-	return CT_CLOCK_MONOTONIC;
+static uint32_t kernel_clock_find(const char *name)
+{
+	for (uint32_t i = 0; i < CT_COUNT(kernel_clocks); i++)
+		if (strcmp(kernel_clocks[i].name, name) == 0)
+			return i;
+	return KERNEL_CLOCK_OTHER;
 }
 
-static enum ct_clock_source source_find(void)
+bool ct_clock_is_computed(clockid_t clock)
+{
+	uint64_t least = UINT64_MAX, least_by_call = UINT64_MAX;
+
+	/* An interruption makes a reading longer, never shorter. */
+	for (unsigned i = 0; i < READINGS; i++) {
+		struct timespec now;
+		uint64_t before = ct_clock_ticks_of(CT_CLOCK_COUNTER), between, after;
+
+		(void)clock_gettime(clock, &now);
+		between = ct_clock_ticks_of(CT_CLOCK_COUNTER);
+		(void)syscall(SYS_clock_gettime, clock, &now);
+		after = ct_clock_ticks_of(CT_CLOCK_COUNTER);
+		if (between - before < least)
+			least = between - before;
+		if (after - between < least_by_call)
+			least_by_call = after - between;
+	}
+	return least <= least_by_call / 2;
+}
+
+static struct ct_clock_choice monotonic_for(enum ct_clock_reason reason, uint32_t kernel)
+{
+	return (struct ct_clock_choice){ CT_CLOCK_MONOTONIC, reason, kernel };
+}
+
+static struct ct_clock_choice counter_for(enum ct_clock_reason reason, uint32_t kernel)
+{
+	return (struct ct_clock_choice){ CT_CLOCK_COUNTER, reason, kernel };
+}
+
+struct ct_clock_choice ct_clock_choose_tsc(enum ct_clock_setting setting,
+					   const struct ct_clock_machine *machine)
+{
+	char current[256] = "", available[256];
+	uint32_t kernel;
+
+	if (setting == CT_CLOCK_USE_MONOTONIC)
+		return monotonic_for(CT_CLOCK_IS_SET, 0);
+	if (!machine->is_invariant)
+		return monotonic_for(setting == CT_CLOCK_USE_COUNTER ? CT_CLOCK_CANNOT_BE_SET
+								     : CT_CLOCK_NOT_INVARIANT,
+				     0);
+	if (setting == CT_CLOCK_USE_COUNTER)
+		return counter_for(CT_CLOCK_IS_SET, 0);
+	(void)line_read(machine->directory, "current_clocksource", current);
+	kernel = kernel_clock_find(current);
+	if (kernel == KERNEL_CLOCK_TSC)
+		return counter_for(CT_CLOCK_IS_KERNELS, kernel);
+	if (kernel != KERNEL_CLOCK_OTHER && kernel_clocks[kernel].may_be_computed &&
+	    machine->is_computed(CLOCK_MONOTONIC))
+		return counter_for(CT_CLOCK_IS_COMPUTED, kernel);
+	/* The kernel removes a TSC that it found unstable from the list.  Nobody has chosen another
+	 * clock because of the TSC when it keeps time by a clock that a hypervisor prefers. */
+	if (kernel != KERNEL_CLOCK_OTHER &&
+	    (kernel_clocks[kernel].may_be_computed || strcmp(current, "tsc-early") == 0) &&
+	    line_read(machine->directory, "available_clocksource", available) &&
+	    line_has_word(available, "tsc"))
+		return counter_for(CT_CLOCK_IS_LISTED, kernel);
+	return monotonic_for(CT_CLOCK_NOT_VOUCHED, kernel);
+}
+
+static struct ct_clock_choice choice_find(enum ct_clock_setting setting)
 {
 #if defined(__x86_64__)
 	unsigned a, b, c, d;
 	int kept = errno;
-	bool is_invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8);
-	enum ct_clock_source source = ct_clock_source_choose(is_invariant, CLOCK_SOURCE_DIRECTORY);
+	const struct ct_clock_machine machine = {
+		.is_invariant = __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d & 1u << 8),
+		.directory = CLOCK_SOURCE_DIRECTORY,
+		.is_computed = ct_clock_is_computed,
+	};
+	struct ct_clock_choice choice = ct_clock_choose_tsc(setting, &machine);
 
 	errno = kept;
-	return source;
+	if (choice.source == CT_CLOCK_MONOTONIC)
+		ct_vdso_find();
+	return choice;
 #elif defined(__aarch64__)
 	/* It has one rate, and one value on all processors.  The kernel emulates it where the
 	 * processor's own is wrong. */
-	return CT_CLOCK_COUNTER;
+	return setting == CT_CLOCK_USE_MONOTONIC ? monotonic_for(CT_CLOCK_IS_SET, 0)
+						 : counter_for(CT_CLOCK_IS_ARCHITECTURES, 0);
 #else
-	return CT_CLOCK_MONOTONIC;
+	return monotonic_for(setting == CT_CLOCK_USE_MONOTONIC ? CT_CLOCK_IS_SET
+			     : setting == CT_CLOCK_USE_COUNTER ? CT_CLOCK_CANNOT_BE_SET
+							       : CT_CLOCK_NOT_INVARIANT,
+			     0);
 #endif
+}
+
+/* The choice of this process, as one word; 0: not made yet. */
+static uint32_t known;
+
+#define IS_KNOWN 0x80000000u
+
+static uint32_t choice_pack(struct ct_clock_choice choice)
+{
+	return IS_KNOWN | choice.source | (uint32_t)choice.reason << 8 | choice.kernel << 16;
+}
+
+static uint32_t choice_known(void)
+{
+	uint32_t choice = __atomic_load_n(&known, __ATOMIC_RELAXED), none = 0;
+
+	if (__builtin_expect(choice != 0, 1))
+		return choice;
+	choice = choice_pack(choice_find(CT_CLOCK_AUTO));
+	/* The kernel may change its files between the first calls of two threads.  The first answer
+	 * stays. */
+	if (!__atomic_compare_exchange_n(&known, &none, choice, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		choice = none;
+	return choice;
+}
+
+void ct_clock_choose(enum ct_clock_setting setting)
+{
+	struct ct_clock_choice choice = choice_find(setting);
+
+	__atomic_store_n(&known, choice_pack(choice), __ATOMIC_RELAXED);
 }
 
 enum ct_clock_source ct_clock_source(void)
 {
-	static int known = -1;
-	int source = __atomic_load_n(&known, __ATOMIC_RELAXED);
-	int none = -1;
+	return (enum ct_clock_source)(choice_known() & 0xFFu);
+}
 
-	if (source >= 0)
-		return (enum ct_clock_source)source;
-	source = (int)source_find();
-	/* The kernel may change its files between the first calls of two threads.  The first answer
-	 * stays. */
-	if (!__atomic_compare_exchange_n(&known, &none, source, false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
-		source = none;
-	return (enum ct_clock_source)source;
+uint32_t ct_clock_why(void)
+{
+	return choice_known() >> 8 & 0x7FFFFFu;
+}
+
+void ct_clock_print(enum ct_clock_source source, uint32_t why, char out[CT_CLOCK_TEXT])
+{
+	static const struct {
+		const char *before, *after; /* the kernel's clock */
+	} reasons[] = {
+		[CT_CLOCK_NOT_KNOWN] = { "", NULL },
+		[CT_CLOCK_IS_KERNELS] = { "the kernel keeps time by it", NULL },
+		[CT_CLOCK_IS_LISTED] = { "the kernel lists it beside its clock", NULL },
+		[CT_CLOCK_IS_COMPUTED] = { "the kernel's clock", " is computed from it" },
+		[CT_CLOCK_IS_ARCHITECTURES] = { "all processors have the same", NULL },
+		[CT_CLOCK_IS_SET] = { "ctrace.clock says so", NULL },
+		[CT_CLOCK_NOT_VOUCHED] = { "the kernel's clock is", ", not tsc" },
+		[CT_CLOCK_NOT_INVARIANT] = { "the processor has no invariant counter", NULL },
+		[CT_CLOCK_CANNOT_BE_SET] = { "no invariant counter, though ctrace.clock asks",
+					     NULL },
+	};
+	uint32_t reason = why & 0xFFu, kernel = why >> 8 & 0xFFu;
+	const char *name = kernel == KERNEL_CLOCK_OTHER       ? "another"
+			   : kernel < CT_COUNT(kernel_clocks) ? kernel_clocks[kernel].name
+							      : "";
+	bool names = reason == CT_CLOCK_IS_LISTED || reason == CT_CLOCK_IS_COMPUTED ||
+		     reason == CT_CLOCK_NOT_VOUCHED;
+
+	if (reason >= CT_COUNT(reasons))
+		reason = CT_CLOCK_NOT_KNOWN;
+	if (names && kernel == 0)
+		name = reason == CT_CLOCK_IS_COMPUTED ? "" : "not known";
+	(void)snprintf(out, CT_CLOCK_TEXT, "%s%s%s%s%s%s",
+		       source == CT_CLOCK_MONOTONIC          ? "CLOCK_MONOTONIC"
+		       : reason == CT_CLOCK_IS_ARCHITECTURES ? "cntvct_el0"
+							     : "tsc",
+		       reason != CT_CLOCK_NOT_KNOWN ? ": " : "", reasons[reason].before,
+		       names && name[0] != '\0' ? " " : "", names ? name : "",
+		       reasons[reason].after != NULL ? reasons[reason].after : "");
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -126,6 +270,15 @@ static uint64_t clock_read_ns(clockid_t clock)
 	struct timespec now = { 0 };
 
 	(void)clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t monotonic_read(void)
+{
+	ct_vdso_clock *function = __atomic_load_n(&ct_vdso_clock_gettime, __ATOMIC_RELAXED);
+	struct timespec now = { 0 };
+
+	(void)function(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
@@ -143,7 +296,7 @@ uint64_t ct_clock_ticks_of(enum ct_clock_source source)
 	}
 #endif
 	(void)source;
-	return clock_read_ns(CLOCK_MONOTONIC);
+	return monotonic_read();
 }
 
 uint64_t ct_clock_ticks(void)
@@ -158,7 +311,7 @@ uint64_t ct_clock_wall_ns(void)
 
 uint64_t ct_clock_mono_ns(void)
 {
-	return clock_read_ns(CLOCK_MONOTONIC);
+	return monotonic_read();
 }
 
 /* Takes the tightest of a few readings.  Each reads the wall clock between two reads of

@@ -78,8 +78,8 @@ static void signals_block(sigset_t *out_mask)
 {
 	sigset_t all;
 
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, out_mask);
+	ct_os_signals_fill(&all);
+	(void)pthread_sigmask(SIG_BLOCK, &all, out_mask);
 }
 
 /* Signals are blocked first and allowed again last: a handler that leaves by siglongjmp() finds
@@ -210,6 +210,19 @@ void ct_guard_lock(pthread_mutex_t *mutex)
 {
 	ct_guard_enter();
 	(void)pthread_mutex_lock(mutex);
+}
+
+bool ct_guard_lock_in_trace(pthread_mutex_t *mutex)
+{
+	ct_guard_enter();
+	if (pthread_mutex_trylock(mutex) == 0)
+		return true;
+	if (ct_thread_is_in_handler()) {
+		ct_guard_leave();
+		return false;
+	}
+	(void)pthread_mutex_lock(mutex);
+	return true;
 }
 
 void ct_guard_unlock(pthread_mutex_t *mutex)

@@ -212,16 +212,32 @@ enum ctrace_status ct_os_truncate(int fd, uint64_t size)
 	return result == 0 ? CTRACE_OK : ct_os_status();
 }
 
+enum ctrace_status ct_os_extend(int fd, uint64_t size)
+{
+	int result;
+
+	ct_point("os.truncate");
+	do {
+		result = ct_os_must_fail(CT_OS_TRUNCATE) ? -1 : ftruncate(fd, (off_t)size);
+	} while (result != 0 && errno == EINTR);
+	return result == 0 ? CTRACE_OK : ct_os_status();
+}
+
 /*
  * Allocates in pieces: the tmpfs of some kernels undoes the whole call when a signal is pending, so
  * one large call under a fast interval timer would never end.  Each interruption halves the piece.
  */
 enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size)
 {
+	ct_guard_output();
+	return ct_os_allocate_quietly(fd, offset, size);
+}
+
+enum ctrace_status ct_os_allocate_quietly(int fd, uint64_t offset, uint64_t size)
+{
 	uint64_t piece = PIECE_MAX;
 	unsigned interruptions = 0;
 
-	ct_guard_output();
 	while (size > 0) {
 		uint64_t part = size < piece ? size : piece;
 		int error = ct_os_must_fail(CT_OS_ALLOCATE)
@@ -240,6 +256,26 @@ enum ctrace_status ct_os_allocate(int fd, uint64_t offset, uint64_t size)
 		size -= part;
 	}
 	return CTRACE_OK;
+}
+
+enum ct_os_file_system ct_os_file_system(int fd)
+{
+	static const struct {
+		uint32_t type;
+		enum ct_os_file_system is;
+	} known[] = {
+		{ TMPFS_MAGIC, CT_OS_MEMORY },	   { RAMFS_MAGIC, CT_OS_MEMORY },
+		{ EXT4_SUPER_MAGIC, CT_OS_DISK },  { XFS_SUPER_MAGIC, CT_OS_DISK },
+		{ BTRFS_SUPER_MAGIC, CT_OS_DISK }, { OVERLAYFS_SUPER_MAGIC, CT_OS_DISK },
+		{ F2FS_SUPER_MAGIC, CT_OS_DISK },
+	};
+	struct statfs info;
+
+	if (fstatfs(fd, &info) == 0)
+		for (size_t i = 0; i < CT_COUNT(known); i++)
+			if ((uint32_t)info.f_type == known[i].type)
+				return known[i].is;
+	return CT_OS_AFAR;
 }
 
 /* Only on btrfs: other file systems warn, or use the flag's number for something else. */

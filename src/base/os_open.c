@@ -19,7 +19,8 @@
 
 /* no higher number is used: the kernel's table of descriptors grows with the highest */
 #define HIGH_LIMIT 1024u
-#define SMALL_PIECE ((size_t)4096) /* of a file to read */
+#define HIGH_FIRST (HIGH_LIMIT - HIGH_LIMIT / 4) /* where the program's limit allows it */
+#define SMALL_PIECE ((size_t)4096)               /* of a file to read */
 #define PIECE ((size_t)65536)
 #define OPEN_TRIES 5u /* for a file that is renamed while it is opened */
 #define KEPT_TRIES 5u /* another process that opens it may restore the mode in between */
@@ -48,27 +49,42 @@ static int fd_high_base(void)
 	return count > STDERR_FILENO ? (int)count : STDERR_FILENO + 1;
 }
 
-/* Duplicates to a number from base on, else to any number above 2.  Returns a negative number, with
- * errno, when none is free. */
-static int fd_duplicate_high(int fd, int base)
+/* Duplicates to a high number, else to any number above 2.  Returns a negative number, with errno,
+ * when none is free. */
+static int fd_duplicate_high(int fd)
 {
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, base);
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FIRST);
 
+	if (high < 0 && errno != EBADF) /* the program's limit is lower */
+		high = fcntl(fd, F_DUPFD_CLOEXEC, fd_high_base());
 	return high < 0 && errno != EBADF ? fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) : high;
 }
 
 int ct_os_high(int fd)
 {
-	int base = fd_high_base();
 	int low = fd, high;
 
-	if (fd < 0 || fd >= base)
+	if (fd < 0 || fd >= (int)HIGH_FIRST)
 		return fd;
-	high = fd_duplicate_high(low, base);
+	high = fd_duplicate_high(low);
 	if (high < 0 && low > STDERR_FILENO)
 		return low;
 	ct_os_close(&low);
 	return high;
+}
+
+DIR *ct_os_directory_stream(int fd)
+{
+	DIR *directory = fdopendir(fd);
+	char path[32];
+
+	if (directory != NULL || fd < 0 || (errno != EPERM && errno != EACCES && errno != ENOSYS))
+		return directory;
+	(void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	directory = opendir(path);
+	if (directory != NULL)
+		(void)close(fd);
+	return directory;
 }
 
 /*
@@ -78,7 +94,7 @@ int ct_os_high(int fd)
  * the low number stays open, because it may be the program's.
  */
 static enum ctrace_status file_open_named(int directory_fd, const char *path, int flags,
-					  int *out_fd, struct stat *out_info)
+					  mode_t mode, int *out_fd, struct stat *out_info)
 {
 	for (unsigned i = 0; i < OPEN_TRIES; i++) {
 		struct stat there;
@@ -86,12 +102,12 @@ static enum ctrace_status file_open_named(int directory_fd, const char *path, in
 
 		do {
 			low = ct_os_must_fail(CT_OS_OPEN) ? -1
-							  : openat(directory_fd, path, flags, 0600);
+							  : openat(directory_fd, path, flags, mode);
 		} while (low < 0 && errno == EINTR);
 		if (low < 0)
 			return ct_os_status();
 		ct_point("os.opened");
-		high = fd_duplicate_high(low, fd_high_base());
+		high = fd_duplicate_high(low);
 		if (high < 0 && errno == EBADF)
 			continue;
 		if (high < 0 && low <= STDERR_FILENO) {
@@ -120,12 +136,14 @@ static enum ctrace_status file_open_named(int directory_fd, const char *path, in
 enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flags, int *out_fd,
 				    struct ct_file_id *out_id)
 {
-	const int looking = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	bool is_new = (flags & O_EXCL) != 0; /* and no FIFO, whose other end it would wait for */
+	const int looking = O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | (is_new ? 0 : O_NONBLOCK);
 	enum ctrace_status status;
 	struct stat info;
 	int fd;
 
-	status = file_open_named(directory_fd, path, (flags & ~O_TRUNC) | looking, &fd, &info);
+	status =
+		file_open_named(directory_fd, path, (flags & ~O_TRUNC) | looking, 0600, &fd, &info);
 	if (status != CTRACE_OK)
 		return status;
 	if (!S_ISREG(info.st_mode))
@@ -135,7 +153,8 @@ enum ctrace_status ct_os_open_known(int directory_fd, const char *path, int flag
 	/* A new file has mode 0600 whatever the umask is. */
 	if ((flags & O_CREAT) != 0 && info.st_size == 0 && (info.st_mode & 0777) != 0600)
 		(void)fchmod(fd, 0600);
-	(void)fcntl(fd, F_SETFL, flags & (O_APPEND | O_ACCMODE));
+	if (!is_new)
+		(void)fcntl(fd, F_SETFL, flags & (O_APPEND | O_ACCMODE));
 	if ((flags & O_TRUNC) != 0 && ct_os_truncate(fd, 0) != CTRACE_OK) {
 		int error = errno;
 
@@ -159,12 +178,29 @@ enum ctrace_status ct_os_open_directory(int directory_fd, const char *path, int 
 					struct ct_file_id *out_id)
 {
 	struct stat info;
-	enum ctrace_status status = file_open_named(
-		directory_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, out_fd, &info);
+	enum ctrace_status status =
+		file_open_named(directory_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+				0, out_fd, &info);
 
 	if (status == CTRACE_OK)
 		*out_id = (struct ct_file_id){ info.st_dev, info.st_ino };
 	return status;
+}
+
+enum ctrace_status ct_os_make_kept(int directory_fd, const char *path, int *out_fd,
+				   struct ct_file_id *out_id)
+{
+	struct stat info;
+	enum ctrace_status status = file_open_named(
+		directory_fd, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY,
+		CT_OS_KEPT_MODE, out_fd, &info);
+
+	if (status != CTRACE_OK)
+		return status;
+	if ((info.st_mode & 0777) != CT_OS_KEPT_MODE) /* the umask */
+		(void)fchmod(*out_fd, CT_OS_KEPT_MODE);
+	*out_id = (struct ct_file_id){ info.st_dev, info.st_ino };
+	return CTRACE_OK;
 }
 
 int ct_os_open_kept(int directory_fd, const char *path)

@@ -19,18 +19,20 @@
 #include <time.h>
 #include <unistd.h>
 
-void ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns)
+bool ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
 	struct timespec timeout = { .tv_sec = (time_t)(timeout_ns / 1000000000u),
 				    .tv_nsec = (long)(timeout_ns % 1000000000u) };
 
-	(void)syscall(SYS_futex, word, FUTEX_WAIT, value,
-		      timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0);
+	return syscall(SYS_futex, word, FUTEX_WAIT, value,
+		       timeout_ns == UINT64_MAX ? NULL : &timeout, NULL, 0) == 0 ||
+	       errno != ETIMEDOUT;
 }
 
 bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns)
 {
 	uint64_t start = ct_clock_mono_ns();
+	bool is_over = false;
 
 	for (;;) {
 		uint32_t now = __atomic_load_n(counter, __ATOMIC_ACQUIRE);
@@ -38,9 +40,9 @@ bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_
 
 		if ((int32_t)(now - value) >= 0)
 			return true;
-		if (waited >= timeout_ns)
+		if (is_over || waited >= timeout_ns)
 			return false;
-		ct_os_wait(counter, now, timeout_ns - waited);
+		is_over = !ct_os_wait(counter, now, timeout_ns - waited);
 	}
 }
 
@@ -155,14 +157,33 @@ static void start_release(struct thread_start *start)
 	__atomic_store_n(&start->is_used, 0, __ATOMIC_RELEASE);
 }
 
+/* NULL unless the program is built with ThreadSanitizer.  It sees the copies and writes of this
+ * library, which call libc, but not its atomics: each event would be reported as a race between its
+ * thread and the consumer thread. */
+#ifdef __SANITIZE_THREAD__ /* the library itself is built with it, and is checked */
+#define CALL_IF_ANY(name) ((void)0)
+#else
+__attribute__((weak)) void AnnotateIgnoreReadsBegin(const char *file, int line);
+__attribute__((weak)) void AnnotateIgnoreReadsEnd(const char *file, int line);
+__attribute__((weak)) void AnnotateIgnoreWritesBegin(const char *file, int line);
+__attribute__((weak)) void AnnotateIgnoreWritesEnd(const char *file, int line);
+#define CALL_IF_ANY(name) (name != NULL ? name(__FILE__, __LINE__) : (void)0)
+#endif
+
 static void *thread_run(void *argument)
 {
 	struct thread_start start = *(struct thread_start *)argument;
+	void *result;
 
+	CALL_IF_ANY(AnnotateIgnoreReadsBegin);
+	CALL_IF_ANY(AnnotateIgnoreWritesBegin);
 	start_release(argument);
 	thread_is_own = true;
 	(void)prctl(PR_SET_NAME, start.name);
-	return start.body(start.argument);
+	result = start.body(start.argument);
+	CALL_IF_ANY(AnnotateIgnoreWritesEnd);
+	CALL_IF_ANY(AnnotateIgnoreReadsEnd);
+	return result;
 }
 
 /* True if the calling thread has the class and processors of our threads. */
@@ -224,6 +245,28 @@ static int thread_create(pthread_t *thread, bool sets_ordinary, struct thread_st
 	return error;
 }
 
+static bool leaves_faults; /* atomic */
+
+void ct_os_signals_leave_faults(void)
+{
+	__atomic_store_n(&leaves_faults, true, __ATOMIC_RELAXED);
+}
+
+void ct_os_signals_remove_faults(sigset_t *set)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
+
+	for (size_t i = 0; i < CT_COUNT(faults); i++)
+		(void)sigdelset(set, faults[i]);
+}
+
+void ct_os_signals_fill(sigset_t *out)
+{
+	(void)sigfillset(out);
+	if (__atomic_load_n(&leaves_faults, __ATOMIC_RELAXED))
+		ct_os_signals_remove_faults(out);
+}
+
 enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, const char *name,
 				      void *out_pthread)
 {
@@ -244,7 +287,7 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 	start->name = name;
 	mask_note();
 	/* The new thread inherits the mask: it must never run one of the program's handlers. */
-	(void)sigfillset(&all);
+	ct_os_signals_fill(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = thread_create(&thread, !thread_is_ordinary(), start);
 	/* A thread of SCHED_IDLE may lack the right to leave that class, and the process may have

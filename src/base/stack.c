@@ -4,8 +4,8 @@
  * Any thread of the program may have to attach or to load a module.  It may have a small stack: a
  * few kilobytes for signal handlers, 16 KiB for a small thread.  Reading a configuration and
  * loading a module need more.  All signals are blocked meanwhile and cancellation is off, so
- * nothing jumps out of such a call.  Called at most a few times in the life of a process, and by
- * commands.
+ * nothing jumps out of such a call.  The first thread mostly has the room, and then stays on its
+ * own stack.  Called at most a few times in the life of a process, and by commands.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,16 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <ucontext.h>
+
+/* A few instructions that do nothing outside valgrind, which must know every stack. */
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#else
+#define VALGRIND_STACK_REGISTER(bottom, top) 0u
+#define VALGRIND_STACK_DEREGISTER(id) ((void)(id))
+#endif
 
 #define STACK_SIZE ((size_t)1 << 20) /* untouched pages cost nothing */
 #define STACK_SIZE_MIN ((size_t)128 << 10)
@@ -72,6 +81,24 @@ static void stack_run(void)
 	stack_announce_switch(NULL, call->caller_bottom, call->caller_size);
 }
 
+/* Where the first thread's stack begins.  A loader that does not define it leaves it NULL. */
+extern void *__libc_stack_end __attribute__((weak));
+
+#define FIRST_STACK_USED ((size_t)1 << 20) /* at most, by the callers of such a call */
+
+/* True on the first thread's stack while that has room.  The kernel extends it up to its limit, a
+ * quarter of which may hold the program's arguments. */
+static bool stack_has_room(void)
+{
+	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
+	uintptr_t top = &__libc_stack_end != NULL ? (uintptr_t)__libc_stack_end : 0;
+	struct rlimit limit;
+
+	return here < top && top - here < FIRST_STACK_USED &&
+	       getrlimit(RLIMIT_STACK, &limit) == 0 &&
+	       limit.rlim_cur / 4 * 3 >= FIRST_STACK_USED + STACK_SIZE;
+}
+
 /* A free stack of STACK_SIZE bytes, or NULL.  It serves attaching and ending, which need one
  * each. */
 static void *spare;
@@ -114,13 +141,14 @@ static void stack_call(char *stack, size_t size, void (*body)(void *argument), v
 {
 	size_t offset = (size - sizeof(struct call)) & ~(size_t)63;
 	struct call *call = (void *)(stack + offset);
+	unsigned known = VALGRIND_STACK_REGISTER(stack + GUARD_SIZE, stack + size);
 	void *state = NULL;
 
 	call->body = body;
 	call->argument = argument;
 	call->kept_errno = errno;
 	call->has_begun = false;
-	(void)getcontext(&call->called); /* cannot fail: it only fills the struct */
+	(void)getcontext(&call->called);
 	call->called.uc_stack.ss_sp = stack + GUARD_SIZE;
 	call->called.uc_stack.ss_size = offset - GUARD_SIZE;
 	call->called.uc_link = &call->caller;
@@ -135,7 +163,12 @@ static void stack_call(char *stack, size_t size, void (*body)(void *argument), v
 		(void)setcontext(&call->called);
 	}
 	stack_finish_switch(state, NULL, NULL);
+	VALGRIND_STACK_DEREGISTER(known);
 	errno = call->kept_errno;
+	if (current == call) { /* no switch is possible: rt_sigprocmask(2) is forbidden */
+		current = NULL;
+		body(argument);
+	}
 }
 
 void ct_on_own_stack(void (*body)(void *argument), void *argument)
@@ -144,20 +177,23 @@ void ct_on_own_stack(void (*body)(void *argument), void *argument)
 	size_t size = 0;
 	struct ct_shield shield;
 	int cancel_state;
-	char *stack;
+	bool has_room = stack_has_room();
+	char *stack = has_room ? NULL : stack_make(&size);
 
-	stack = stack_make(&size);
 	errno = kept;
-	if (stack == NULL) {
+	if (stack == NULL && !has_room) {
 		body(argument);
 		return;
 	}
 	cancel_state = ct_cancel_off();
 	ct_shield_begin(&shield);
-	ct_guard_output(); /* a module's method may write */
-	stack_call(stack, size, body, argument);
+	if (stack != NULL)
+		stack_call(stack, size, body, argument);
+	else
+		body(argument);
 	kept = errno;
-	stack_release(stack, size);
+	if (stack != NULL)
+		stack_release(stack, size);
 	ct_shield_end(&shield);
 	ct_cancel_restore(&cancel_state);
 	errno = kept;

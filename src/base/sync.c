@@ -13,7 +13,8 @@
  * A line never crosses a discontinuity.  Each reading takes CLOCK_BOOTTIME too: the kernel moves it
  * and the wall clock at the same rate, also while NTP slews and over suspend, so their difference
  * changes only when somebody sets the wall clock.  Ticks that go back, stop or jump disagree with
- * CLOCK_BOOTTIME.  Both begin a new epoch.
+ * CLOCK_BOOTTIME.  Both begin a new epoch.  When the first reading of an epoch after a jump
+ * disagrees again, the counter has another rate: the guest has moved to another host.
  *
  * Only the consumer adds points; tests add readings of their own with ct_sync_add().  The struct
  * may come from a hostile process's file, so readers bound each count and check each divisor.
@@ -267,6 +268,14 @@ static struct change change_find(const struct ct_sync *sync, const struct ct_clo
 	return change;
 }
 
+/* The second reading in a row that the slope does not explain. */
+static bool rate_is_new(const struct ct_sync *sync, const struct change *change)
+{
+	return sync->source == CT_CLOCK_COUNTER && change->ticks > 0 && change->passed_ns > 0 &&
+	       sync->epoch_count > 1 && sync->epochs[sync->epoch_count - 1].points == 1 &&
+	       sync->latest.ticks == point_newest(sync).ticks;
+}
+
 static void epoch_drop_oldest(struct ct_sync *sync)
 {
 	points_remove(sync, 0, sync->epochs[0].points);
@@ -389,6 +398,12 @@ void ct_sync_start(struct ct_sync *sync)
 	struct ct_clock_reading now = ct_clock_read(ct_clock_source());
 
 	ct_sync_begin(sync, ct_clock_source(), &now);
+	sync->why = ct_clock_why();
+}
+
+static enum ct_clock_source sync_source(const struct ct_sync *sync)
+{
+	return sync->source == CT_CLOCK_COUNTER ? CT_CLOCK_COUNTER : CT_CLOCK_MONOTONIC;
 }
 
 void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now, uint64_t dated)
@@ -396,15 +411,19 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now, uint6
 	struct change change;
 
 	if (!sync_is_whole(sync)) {
-		ct_sync_begin(sync,
-			      sync->source == CT_CLOCK_COUNTER ? CT_CLOCK_COUNTER
-							       : CT_CLOCK_MONOTONIC,
-			      now);
+		ct_sync_begin(sync, sync_source(sync), now);
 		return;
 	}
 	change = change_find(sync, now);
 	if (change.is_too_soon)
 		return;
+	if (change.is_jump && rate_is_new(sync, &change)) {
+		change.is_jump = false;
+		sync->slope =
+			slope_between((struct ct_sync_point){ 0, 1 },
+				      (struct ct_sync_point){ (uint64_t)change.ticks,
+							      1 + (uint64_t)change.passed_ns });
+	}
 	if (change.is_jump)
 		epoch_begin_by_jump(sync, now, &change, dated);
 	else if (change.step_ns != 0)
@@ -414,9 +433,9 @@ void ct_sync_add(struct ct_sync *sync, const struct ct_clock_reading *now, uint6
 	reading_store(sync, now);
 }
 
-static enum ct_clock_source sync_source(const struct ct_sync *sync)
+void ct_sync_print_clock(const struct ct_sync *sync, char out[CT_CLOCK_TEXT])
 {
-	return sync->source == CT_CLOCK_COUNTER ? CT_CLOCK_COUNTER : CT_CLOCK_MONOTONIC;
+	ct_clock_print(sync_source(sync), sync->why, out);
 }
 
 uint64_t ct_sync_now(const struct ct_sync *sync)
@@ -615,6 +634,7 @@ void ct_sync_counter(const struct ct_sync *sync, struct ctrace_counter *out)
 	struct run run;
 
 	*out = (struct ctrace_counter){ .ticks = last.ticks, .wall_ns = last.wall_ns };
+	ct_sync_print_clock(sync, out->clock);
 	if (epochs == 0)
 		return;
 	run = epoch_run(sync, epochs - 1);

@@ -6,10 +6,12 @@
 #include "cli/cli.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -156,6 +158,21 @@ int ct_tool_print(FILE *to, const char *text, size_t size)
 	columns = columns_count(text, size);
 	ct_buf_fini(&escaped);
 	return columns;
+}
+
+bool ct_tool_write(int fd, const char *data, size_t size)
+{
+	while (size != 0) {
+		ssize_t written = write(fd, data, size);
+
+		if (written == 0)
+			errno = ENOSPC;
+		if (written == 0 || (written < 0 && errno != EINTR))
+			return false;
+		data += written > 0 ? written : 0;
+		size -= written > 0 ? (size_t)written : 0;
+	}
+	return true;
 }
 
 void ct_tool_diagnose(const char *path, const struct ct_diagnostic *diagnostic)

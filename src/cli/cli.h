@@ -28,6 +28,9 @@ enum {
  * prints nothing. */
 int ct_tool_print(FILE *to, const char *text, size_t size);
 
+/* Writes all of it.  Returns false, with errno. */
+bool ct_tool_write(int fd, const char *data, size_t size);
+
 struct ct_diagnostic;
 /* Prints "path:line:column: message; expected words" to stderr, without a line end. */
 void ct_tool_diagnose(const char *path, const struct ct_diagnostic *diagnostic);

@@ -1,9 +1,9 @@
 /*
  * new_file.c - a file that gets its name when it is complete, and is removed otherwise.
  *
- * Used by ctrace export, report and open.  Where the file system supports O_TMPFILE, the file has
- * no name until it is complete, so nothing is left however the tool ends.  Elsewhere the file has a
- * temporary name, which the signals that can be caught remove.
+ * Used by ctrace export, report, open and catalog.  Where the file system supports O_TMPFILE, the
+ * file has no name until it is complete, so nothing is left however the tool ends.  Elsewhere the
+ * file has a temporary name, which the signals that can be caught remove.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -53,12 +53,19 @@ void new_file_die(void)
 	(void)raise(number);
 }
 
+/* A file without a name gets one by its descriptor in /proc. */
 static int file_open_unnamed(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *directory = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path + 1));
-	int fd = directory != NULL ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
+	char *directory;
+	int fd;
 
+	if (access("/proc/self/fd", F_OK) != 0) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
+	directory = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path + 1));
+	fd = directory != NULL ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
 	free(directory);
 	return fd;
 }

@@ -9,6 +9,7 @@
 #include "cobol_runtime/cobol_runtime.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,24 +45,46 @@ static const struct call calls[] = { CT_CALLS(CALL_ROW) VARIADIC_ROW(cob_display
 				     VARIADIC_ROW(cob_runtime_warning) };
 #define CALLS (sizeof calls / sizeof *calls)
 
-/*
- * libcob's own function.  RTLD_NEXT keeps the order of several preloaded libraries.  A library that
- * libcob has loaded comes behind it and has no next one: then libcob is asked by its name.  NULL:
- * this libcob has no such function, so no program calls it.
- */
-static void *call_find_real(const struct call *call)
+bool ct_calls_name_is_libcob(const char *path)
 {
-	void *real = dlsym(RTLD_NEXT, call->name);
-	void *libcob;
+	const char *base = strrchr(path, '/');
 
-	if (real != NULL && real != call->hook)
-		return real;
-	libcob = dlopen("libcob.so.4", RTLD_LAZY | RTLD_NOLOAD);
+	return strncmp(base != NULL ? base + 1 : path, "libcob.so", 9) == 0;
+}
+
+static int libcob_look(struct dl_phdr_info *info, size_t size, void *out_path)
+{
+	(void)size;
+	if (!ct_calls_name_is_libcob(info->dlpi_name))
+		return 0;
+	*(const char **)out_path = info->dlpi_name;
+	return 1;
+}
+
+/* libcob, whatever its version, where RTLD_NEXT does not find it: it has loaded this library, or a
+ * plug-in has loaded it for itself alone (RTLD_LOCAL). */
+static void *libcob_find(const char *name)
+{
+	const char *path = NULL;
+	void *libcob, *found;
+
+	(void)dl_iterate_phdr(libcob_look, &path);
+	libcob = path != NULL ? dlopen(path, RTLD_LAZY | RTLD_NOLOAD) : NULL;
 	if (libcob == NULL)
 		return NULL;
-	real = dlsym(libcob, call->name);
+	found = dlsym(libcob, name);
 	(void)dlclose(libcob);
-	return real != call->hook ? real : NULL;
+	return found;
+}
+
+void *ct_calls_find_real(const char *name, const void *hook)
+{
+	/* keeps the order of several preloaded libraries */
+	void *real = dlsym(RTLD_NEXT, name);
+
+	if (real == NULL || real == hook)
+		real = libcob_find(name);
+	return real != hook ? real : NULL;
 }
 
 /* Replaces a function that this libcob lacks.  No program calls it: the loader would have refused
@@ -74,7 +97,7 @@ static void *call_do_nothing(void)
 void ct_calls_find(void)
 {
 	for (size_t at = 0; at < CALLS; at++) {
-		void *real = call_find_real(&calls[at]);
+		void *real = ct_calls_find_real(calls[at].name, calls[at].hook);
 
 		atomic_store_explicit(calls[at].real, real != NULL ? real : (void *)call_do_nothing,
 				      memory_order_relaxed);

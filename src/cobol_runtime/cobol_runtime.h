@@ -124,6 +124,9 @@ void ct_got_patch(void);
 
 /* ---- calls.c: the functions of libcob that the hooks pass on to */
 
+/* A file handler of the site (cobc -fcallfh). */
+typedef int ct_file_handler(unsigned char *operation, FCD3 *description);
+
 /* name, result, parameters, arguments.  The first call through one of them finds all. */
 #define CT_CALLS(X) \
 	X(cob_init, void, (const int argc, char **argv), (argc, argv)) \
@@ -175,6 +178,36 @@ void ct_got_patch(void);
 	  (file, condition, key, size, status)) \
 	X(cob_unlock_file, void, (cob_file * file, cob_field * status), (file, status)) \
 	X(cob_delete_file, void, (cob_file * file, cob_field * status), (file, status)) \
+	X(cob_extfh_open, void, \
+	  (ct_file_handler * handler, cob_file * file, const int mode, const int sharing, \
+	   cob_field *status), \
+	  (handler, file, mode, sharing, status)) \
+	X(cob_extfh_close, void, \
+	  (ct_file_handler * handler, cob_file * file, cob_field * status, const int option, \
+	   const int remap), \
+	  (handler, file, status, option, remap)) \
+	X(cob_extfh_read, void, \
+	  (ct_file_handler * handler, cob_file * file, cob_field * key, cob_field * status, \
+	   const int options), \
+	  (handler, file, key, status, options)) \
+	X(cob_extfh_read_next, void, \
+	  (ct_file_handler * handler, cob_file * file, cob_field * status, const int options), \
+	  (handler, file, status, options)) \
+	X(cob_extfh_write, void, \
+	  (ct_file_handler * handler, cob_file * file, cob_field * record, const int option, \
+	   cob_field *status, const unsigned int checks_end), \
+	  (handler, file, record, option, status, checks_end)) \
+	X(cob_extfh_rewrite, void, \
+	  (ct_file_handler * handler, cob_file * file, cob_field * record, const int option, \
+	   cob_field *status), \
+	  (handler, file, record, option, status)) \
+	X(cob_extfh_delete, void, \
+	  (ct_file_handler * handler, cob_file * file, cob_field * status), \
+	  (handler, file, status)) \
+	X(cob_extfh_start, void, \
+	  (ct_file_handler * handler, cob_file * file, const int condition, cob_field *key, \
+	   cob_field *size, cob_field *status), \
+	  (handler, file, condition, key, size, status)) \
 	X(cob_commit, void, (void), ()) \
 	X(cob_rollback, void, (void), ()) \
 	X(cob_file_free, void, (cob_file * *file, cob_file_key * *keys), (file, keys)) \
@@ -231,7 +264,12 @@ extern void (*_Atomic ct_cob_runtime_warning)(const char *format, ...);
 void ct_calls_find(void);
 /* The library's function that replaces libcob's of this name; NULL: none does. */
 void *ct_calls_hook(const char *name);
-/* Is libcob's own function reached without this library? */
+/* libcob's own function of this name, which is not `hook`.  NULL: this libcob has none, so no
+ * program calls it. */
+void *ct_calls_find_real(const char *name, const void *hook);
+/* Returns true for the path of a libcob, of any version. */
+bool ct_calls_name_is_libcob(const char *path);
+/* Returns true when libcob's own functions are reached without this library. */
 bool ct_calls_are_passed_over(void);
 
 #endif

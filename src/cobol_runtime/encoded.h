@@ -44,14 +44,15 @@ static inline unsigned char *ct_encoded_put(unsigned char *at, const unsigned ch
 }
 
 /*
- * Reserves `size` bytes behind the head of an event of the site's class, and stores that head with
- * the time `ticks`.  The caller has traced nothing on this thread since it read that time.  The
- * caller ends the event with ctrace_commit_(), and may use fewer bytes than it reserved.  NULL: the
- * caller takes ctrace_emit_at_().
+ * Reserves `size` bytes behind the head of an event of the site's class, and stores that head.  Its
+ * time is now; counter: what the caller has just read from the processor's counter, or 0.  The
+ * caller has traced nothing on this thread since it read that.  The caller ends the event with
+ * ctrace_commit_(), and may use fewer bytes than it reserved.  NULL: the caller takes
+ * ctrace_emit_at_().
  */
 static inline unsigned char *ct_encoded_begin(const struct ctrace_site *site,
 					      const struct ctrace_tracer *tracer, uint32_t level,
-					      uint32_t id, uint64_t ticks, size_t size,
+					      uint32_t id, uint64_t counter, size_t size,
 					      struct ctrace_thread_buffer **out_buffer)
 {
 	const struct ctrace_level_word *level_word = ctrace_level_word_(tracer);
@@ -62,7 +63,9 @@ static inline unsigned char *ct_encoded_begin(const struct ctrace_site *site,
 	at = ctrace_reserve_(level_word, out_buffer, CTRACE_EVENT_HEAD_ + size);
 	if (at == NULL)
 		return NULL;
-	ctrace_put_u64_(at, site->class_number | ticks << 16);
+	if (counter == 0 || ctrace_is_monotonic_(*out_buffer))
+		return ctrace_put_head_(*out_buffer, at, site->class_number);
+	ctrace_put_u64_(at, site->class_number | counter << 16);
 	return at + CTRACE_EVENT_HEAD_;
 }
 

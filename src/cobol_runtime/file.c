@@ -11,7 +11,6 @@
 
 #include "base/base.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,17 +57,23 @@ struct outcome {
 	uint64_t duration_ns;
 };
 
-/* True: a clock reading is one instruction.  False: ct_clock_ticks() reads the clock. */
+/* The operation that ended last, to see whether a site's file handler has passed one on to libcob.
+ */
+static struct {
+	uint32_t count;
+	char status[2];
+} last;
+
+/* True: a clock reading is one instruction.  False: ct_clock_ticks() reads the clock.  The process
+ * may trace by the other clock (ctrace.clock), and events have its times. */
 static bool is_counter;
 
-/* Where time stood when a tick was last compared with a nanosecond. */
+/* Where time stood when ticks were last compared with nanoseconds, and what came of it. */
 static struct {
 	uint64_t ticks, ns;
-	uint64_t ns_per_tick; /* times 2^32 */
-	uint64_t next;        /* ticks from which on it is compared again */
+	uint64_t ns_per_tick; /* times 2^32; 0: not known, since the clock has not moved yet */
+	uint64_t next;        /* ticks from which on they are compared again */
 } pace;
-
-#define PACE_FIRST 1000000 /* ticks until the second comparison */
 
 /* -----------------------------------------------------------------------------------------------
  * Time
@@ -79,21 +84,21 @@ static inline uint64_t ticks_read(void)
 	return is_counter ? ctrace_ticks_() : ct_clock_ticks();
 }
 
-/* Compares again when twice the time has passed, so that the error of two readings gets small. */
+/* The next comparison is after twice the time, so that the error of two readings gets small.  A
+ * clock may stand still or go back: then the pace stays, and the next statement compares again.  A
+ * step of the clock is forgotten after one comparison. */
 static void pace_compare(uint64_t ticks)
 {
 	uint64_t ns = ct_clock_mono_ns();
 
-	if (pace.ticks == 0) {
-		pace.ticks = ticks;
-		pace.ns = ns;
-		pace.next = ticks + PACE_FIRST;
-		pace.ns_per_tick = UINT64_C(1) << 32;
-		return;
+	pace.next = ticks;
+	if (ticks > pace.ticks && ns > pace.ns) {
+		pace.ns_per_tick = (uint64_t)(((unsigned __int128)(ns - pace.ns) << 32) /
+					      (ticks - pace.ticks));
+		pace.next = ticks + 2 * (ticks - pace.ticks);
 	}
-	pace.ns_per_tick =
-		(uint64_t)(((unsigned __int128)(ns - pace.ns) << 32) / (ticks - pace.ticks));
-	pace.next = ticks + (ticks - pace.ticks);
+	pace.ticks = ticks;
+	pace.ns = ns;
 }
 
 static uint64_t duration_of(uint64_t begin, uint64_t end)
@@ -106,15 +111,9 @@ static uint64_t duration_of(uint64_t begin, uint64_t end)
 
 void ct_file_init(void)
 {
-	uint64_t begin = ct_clock_ticks();
-
 	is_counter = CTRACE_HAS_INLINE_ && ct_clock_source() == CT_CLOCK_COUNTER;
-	/* The loop takes 20 microseconds, so that the first file already has a duration.  Later
-	 * comparisons make the pace more exact. */
-	pace_compare(begin);
-	while (ct_clock_mono_ns() - pace.ns < 20000)
-		;
-	pace_compare(ct_clock_ticks());
+	pace.ticks = ct_clock_ticks();
+	pace.ns = ct_clock_mono_ns();
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -201,8 +200,7 @@ static uint32_t record_traced_size(const struct outcome *outcome)
 #define BEFORE_PROGRAM (1 + 1 + 4 + 2 + 4 + 8)
 #define BEHIND_PROGRAM 4
 
-/* Writes the event on the inline path.  Returns false when operation_emit() has to write it: also
- * without the TSC, because the head of an inline event has its ticks. */
+/* Writes the event on the inline path.  Returns false when operation_emit() has to write it. */
 static bool operation_put(const struct ctrace_site *site, const struct operation *operation,
 			  const struct outcome *outcome, uint8_t organization)
 {
@@ -212,9 +210,10 @@ static bool operation_put(const struct ctrace_site *site, const struct operation
 	struct ctrace_thread_buffer *buffer;
 	unsigned char *at;
 
-	if (!is_counter || record > UINT16_MAX)
+	if (record > UINT16_MAX)
 		return false;
-	at = ct_encoded_begin(site, &ct_xfh, outcome->level, operation->id, outcome->end,
+	at = ct_encoded_begin(site, &ct_xfh, outcome->level, operation->id,
+			      is_counter ? outcome->end : 0,
 			      sizeof known->names + BEFORE_PROGRAM +
 				      CT_ENCODED_SIZE(where.program.size) + BEHIND_PROGRAM + record,
 			      &buffer);
@@ -286,7 +285,8 @@ static uint32_t operation_key(const struct operation *operation)
 	    file->keys[0].field == NULL || operation->id < READ || operation->id > START)
 		return operation->key;
 	if (number == NULL)
-		number = (int (*)(const cob_field *))(uintptr_t)dlsym(RTLD_DEFAULT, "cob_get_int");
+		number = (int (*)(const cob_field *))(uintptr_t)ct_calls_find_real("cob_get_int",
+										   NULL);
 	key = number != NULL ? number(file->keys[0].field) : 0;
 	return key > 0 ? (uint32_t)key : 0;
 }
@@ -295,6 +295,8 @@ static void operation_end(const struct operation *operation)
 {
 	struct outcome outcome = { .end = ticks_read(), .status = file_status(operation->file) };
 
+	last.count++;
+	memcpy(last.status, outcome.status, sizeof last.status);
 	outcome.level = operation_level(operation->id, outcome.status);
 	if (outcome.level == CTRACE_ERROR ||
 	    (ct_is_on(&ct_xfh, outcome.level) && ct_file_is_on(operation->file))) {
@@ -347,6 +349,14 @@ static uint32_t key_number(const cob_file *file, const cob_field *field)
 		operation_end(&operation); \
 	} while (0)
 
+static struct operation open_begin(cob_file *file, int mode)
+{
+	struct operation operation = operation_begin(file, OPEN, 0);
+
+	operation.mode = (uint8_t)mode;
+	return operation;
+}
+
 void cob_open(cob_file *file, const int mode, const int sharing, cob_field *status)
 {
 	struct operation operation;
@@ -355,33 +365,24 @@ void cob_open(cob_file *file, const int mode, const int sharing, cob_field *stat
 
 	if (!files_are_watched()) {
 		PASS(cob_open, file, mode, sharing, status);
-		ct_stream_opened(file);
 		return;
 	}
 	error = errno;
 	if (file != NULL && ct_run_unit_version_is_known && file->organization == COB_ORG_INDEXED)
 		ct_descriptors_read(&before);
 	errno = error;
-	operation = operation_begin(file, OPEN, 0);
-	operation.mode = (uint8_t)mode;
+	operation = open_begin(file, mode);
 	PASS(cob_open, file, mode, sharing, status);
 	error = errno;
-	ct_stream_opened(file);
 	if (operation.file != NULL)
 		ct_file_opened(operation.file, &before);
 	operation_end(&operation);
 	errno = error;
 }
 
-static void close_watched(cob_file *file, cob_field *status, int option, int remap)
-{
-	WATCH(CLOSE, 0, file, cob_close, file, status, option, remap);
-}
-
 void cob_close(cob_file *file, cob_field *status, const int option, const int remap)
 {
-	close_watched(file, status, option, remap);
-	ct_stream_closed();
+	WATCH(CLOSE, 0, file, cob_close, file, status, option, remap);
 }
 
 void cob_read(cob_file *file, cob_field *key, cob_field *status, const int options)
@@ -463,4 +464,78 @@ void cob_file_release(cob_file *file)
 void cob_file_return(cob_file *file)
 {
 	WATCH(RETURN_RECORD, 0, file, cob_file_return, file);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Files behind a handler of the site: cobc -fcallfh.  The handler serves a file itself, or passes
+ * the statement on to libcob, whose hook above has traced it then, with the file's path.  A
+ * statement is traced here where no hook did, or where the program sees another status.
+ */
+
+#define WATCH_HANDLER(begin, ...) \
+	do { \
+		struct operation operation; \
+		uint32_t count = last.count; \
+		if (!files_are_watched()) { \
+			PASS(__VA_ARGS__); \
+			return; \
+		} \
+		operation = (begin); \
+		PASS(__VA_ARGS__); \
+		if (last.count == count || \
+		    memcmp(last.status, file_status(operation.file), sizeof last.status) != 0) \
+			operation_end(&operation); \
+	} while (0)
+
+void cob_extfh_open(ct_file_handler *handler, cob_file *file, const int mode, const int sharing,
+		    cob_field *status)
+{
+	WATCH_HANDLER(open_begin(file, mode), cob_extfh_open, handler, file, mode, sharing, status);
+}
+
+void cob_extfh_close(ct_file_handler *handler, cob_file *file, cob_field *status, const int option,
+		     const int remap)
+{
+	WATCH_HANDLER(operation_begin(file, CLOSE, 0), cob_extfh_close, handler, file, status,
+		      option, remap);
+}
+
+void cob_extfh_read(ct_file_handler *handler, cob_file *file, cob_field *key, cob_field *status,
+		    const int options)
+{
+	WATCH_HANDLER(operation_begin(file, READ, key_number(file, key)), cob_extfh_read, handler,
+		      file, key, status, options);
+}
+
+void cob_extfh_read_next(ct_file_handler *handler, cob_file *file, cob_field *status,
+			 const int options)
+{
+	WATCH_HANDLER(operation_begin(file, READ_NEXT, 0), cob_extfh_read_next, handler, file,
+		      status, options);
+}
+
+void cob_extfh_write(ct_file_handler *handler, cob_file *file, cob_field *record, const int option,
+		     cob_field *status, const unsigned int checks_end)
+{
+	WATCH_HANDLER(operation_begin(file, WRITE, 0), cob_extfh_write, handler, file, record,
+		      option, status, checks_end);
+}
+
+void cob_extfh_rewrite(ct_file_handler *handler, cob_file *file, cob_field *record,
+		       const int option, cob_field *status)
+{
+	WATCH_HANDLER(operation_begin(file, REWRITE, 0), cob_extfh_rewrite, handler, file, record,
+		      option, status);
+}
+
+void cob_extfh_delete(ct_file_handler *handler, cob_file *file, cob_field *status)
+{
+	WATCH_HANDLER(operation_begin(file, DELETE, 0), cob_extfh_delete, handler, file, status);
+}
+
+void cob_extfh_start(ct_file_handler *handler, cob_file *file, const int condition, cob_field *key,
+		     cob_field *size, cob_field *status)
+{
+	WATCH_HANDLER(operation_begin(file, START, key_number(file, key)), cob_extfh_start, handler,
+		      file, condition, key, size, status);
 }

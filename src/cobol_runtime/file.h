@@ -55,7 +55,7 @@ static inline size_t ct_file_names_size(const struct ct_known_file *known)
 
 /* ---- file.c */
 
-/* Learns how long a tick of the clock takes.  20 microseconds, once. */
+/* Notes where the clocks stand, so that the first statement has a duration. */
 void ct_file_init(void);
 
 /* ---- known_file.c */
@@ -71,15 +71,5 @@ void ct_file_opened(const cob_file *file, const struct ct_descriptors *before);
 bool ct_file_path_read(struct ct_known_file *known, int fd);
 void ct_file_remove(const cob_file *file);
 void ct_descriptors_read(struct ct_descriptors *out);
-
-/* ---- stream.c: libcob reads and writes a line sequential file character by character */
-
-/* An OPEN is done. */
-void ct_stream_opened(const cob_file *file);
-/* The stream of a file is closed, or another one may have its address. */
-void ct_stream_closed(void);
-/* Stand before the functions of these names where libcob calls them. */
-int ct_stream_getc(FILE *stream);
-int ct_stream_putc(int character, FILE *stream);
 
 #endif

@@ -14,7 +14,6 @@
 #include "cobol_runtime/cobol_runtime.h"
 
 #include "cobol_runtime/failure.h"
-#include "cobol_runtime/file.h"
 #include "cobol_runtime/got.h"
 
 #include <elf.h>
@@ -51,19 +50,13 @@ typedef void *choose_function(const struct object *object, const char *symbol);
 static bool is_active;
 static unsigned long long loaded_count; /* of objects, when they were last looked at */
 
-static bool name_is_libcob(const char *name)
-{
-	const char *base = strrchr(name, '/');
-
-	return strncmp(base != NULL ? base + 1 : name, "libcob.so", 9) == 0;
-}
-
 /* Reads the dynamic section.  False: the object has none, or needs nothing of libcob. */
 static bool object_read(const struct dl_phdr_info *info, struct object *out)
 {
 	const ElfW(Dyn) *dynamic = NULL;
 
-	*out = (struct object){ .info = info, .is_libcob = name_is_libcob(info->dlpi_name) };
+	*out = (struct object){ .info = info,
+				.is_libcob = ct_calls_name_is_libcob(info->dlpi_name) };
 	out->uses_libcob = out->is_libcob;
 	for (int at = 0; at < info->dlpi_phnum; at++) {
 		if (info->dlpi_phdr[at].p_type == PT_DYNAMIC)
@@ -99,7 +92,8 @@ static bool object_read(const struct dl_phdr_info *info, struct object *out)
 	    (uintptr_t)out->strings < info->dlpi_addr) /* not relocated: the kernel's own object */
 		return false;
 	for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++) {
-		if (entry->d_tag == DT_NEEDED && name_is_libcob(out->strings + entry->d_un.d_val))
+		if (entry->d_tag == DT_NEEDED &&
+		    ct_calls_name_is_libcob(out->strings + entry->d_un.d_val))
 			out->uses_libcob = true;
 	}
 	return out->uses_libcob;
@@ -171,25 +165,11 @@ static void *choose_hook(const struct object *object, const char *symbol)
 	return strncmp(symbol, "cob_", 4) == 0 ? ct_calls_hook(symbol) : NULL;
 }
 
-/* The functions of the C library that libcob calls, and those of this library that stand before
- * them. */
-static void *choose_before_libc(const struct object *object, const char *symbol)
+/* libcob's handlers of fatal signals are installed by way of failure.c. */
+static void *choose_sigaction(const struct object *object, const char *symbol)
 {
-	static const struct {
-		const char *name;
-		void *function;
-	} rows[] = {
-		{ "sigaction", (void *)ct_failure_sigaction },
-		{ "getc", (void *)ct_stream_getc },
-		{ "putc", (void *)ct_stream_putc },
-		{ "fputc", (void *)ct_stream_putc },
-	};
-
-	for (size_t at = 0; object->is_libcob && at < sizeof rows / sizeof *rows; at++) {
-		if (strcmp(symbol, rows[at].name) == 0)
-			return rows[at].function;
-	}
-	return NULL;
+	return object->is_libcob && strcmp(symbol, "sigaction") == 0 ? (void *)ct_failure_sigaction
+								     : NULL;
 }
 
 static int loaded_look(struct dl_phdr_info *info, size_t size, void *out_is_same)
@@ -222,7 +202,7 @@ void ct_got_begin(void)
 
 void ct_got_change_libcob(void)
 {
-	choose_function *choose = choose_before_libc;
+	choose_function *choose = choose_sigaction;
 
 	(void)dl_iterate_phdr(object_write, &choose);
 }

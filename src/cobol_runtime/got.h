@@ -8,8 +8,7 @@
 
 /* From now on ct_got_patch() does its work, now for the first time. */
 void ct_got_begin(void);
-/* libcob's own calls of some functions of the C library lead to this library: sigaction(), getc(),
- * putc() and fputc(). */
+/* libcob's own calls of sigaction() lead to failure.c. */
 void ct_got_change_libcob(void);
 
 #endif

@@ -536,7 +536,7 @@ __attribute__((noinline)) static void step_trace(struct ctrace_site *site, uint3
 	unsigned char *at = NULL;
 
 	if (step != NULL)
-		at = ct_encoded_begin(site, &ct_rts, CTRACE_DEBUG, id, ctrace_ticks_(),
+		at = ct_encoded_begin(site, &ct_rts, CTRACE_DEBUG, id, 0,
 				      sizeof step->names + sizeof where.line, &buffer);
 	if (at != NULL) {
 		at = ct_encoded_put(at, step->names, step->size);

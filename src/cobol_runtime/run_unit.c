@@ -84,26 +84,45 @@ __attribute__((used)) static const char built_for[] =
 	"ctrace-cobol is built for libcob " NUMBER_TEXT(__LIBCOB_VERSION) "." NUMBER_TEXT(
 		__LIBCOB_VERSION_MINOR);
 
+/* "libcob 4.1.0"; of a libcob that does not report its version, the name of its file. */
+static void version_print(const char *version, char *out, size_t size)
+{
+	void *init = ct_calls_find_real("cob_init", (void *)cob_init);
+	Dl_info where = { 0 };
+	const char *slash;
+
+	if (version[0] != '\0' || init == NULL || dladdr(init, &where) == 0 ||
+	    where.dli_fname == NULL) {
+		(void)snprintf(out, size, "libcob %.40s",
+			       version[0] != '\0' ? version : "(no version)");
+		return;
+	}
+	slash = strrchr(where.dli_fname, '/');
+	(void)snprintf(out, size, "%.60s", slash != NULL ? slash + 1 : where.dli_fname);
+}
+
 /* The structures that are read here have the layout of one minor version. */
 static void version_check(void)
 {
 	const char *(*version)(void) =
-		(const char *(*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "libcob_version");
+		(const char *(*)(void))(uintptr_t)ct_calls_find_real("libcob_version", NULL);
 	const char *text = version != NULL ? version() : "";
 	int major = 0;
 	int minor = 0;
-	char line[160];
+	char name[64];
+	char line[192];
 
 	ct_run_unit_version_is_known = sscanf(text, "%d.%d", &major, &minor) == 2 &&
 				       major == __LIBCOB_VERSION && minor == __LIBCOB_VERSION_MINOR;
 	CTRACE(&ct_rts, CTRACE_INFO, 74, CTRACE_STR(text));
 	if (!ct_run_unit_version_is_known) {
-		int size =
-			snprintf(line, sizeof line,
-				 "libcob %.40s runs, %d.%d is known: no names of programs, files "
-				 "and lines are traced",
-				 text, __LIBCOB_VERSION, __LIBCOB_VERSION_MINOR);
+		int size;
 
+		version_print(text, name, sizeof name);
+		size = snprintf(line, sizeof line,
+				"%s is not known, only libcob %d.%d is: programs, lines, files and "
+				"run-time errors are not traced",
+				name, __LIBCOB_VERSION, __LIBCOB_VERSION_MINOR);
 		CTRACE(&ct_rts, CTRACE_WARN, 1000, CTRACE_TEXT(line, (size_t)size));
 	}
 }

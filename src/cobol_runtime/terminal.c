@@ -8,7 +8,6 @@
  */
 #include "cobol_runtime/cobol_runtime.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -45,8 +44,8 @@ static void text_add_field(struct text *text, const cob_field *field)
 		return;
 	}
 	if (print == NULL)
-		print = (const char *(*)(const cob_field *, char *, size_t))(uintptr_t)dlsym(
-			RTLD_DEFAULT, "cob_get_field_str");
+		print = (const char *(*)(const cob_field *, char *, size_t))(
+			uintptr_t)ct_calls_find_real("cob_get_field_str", NULL);
 	if (print != NULL && print(field, number, sizeof number) == number)
 		text_add(text, number, strnlen(number, sizeof number));
 }

@@ -121,6 +121,38 @@ unsigned char *ct_event_put_any_head(unsigned char *at, uint64_t ticks,
 				     const struct ct_event_head *head, uint32_t item_count);
 unsigned char *ct_event_put_any_item(unsigned char *at, uint32_t type, uint32_t size);
 
+/* Copies short items inline: a call of memcpy() costs more than most items. */
+static inline __attribute__((always_inline)) unsigned char *
+ct_event_put_bytes(unsigned char *at, const unsigned char *from, size_t size)
+{
+	unsigned char *end = at + size;
+
+	if (size - 8 <= 8) {
+		uint64_t first, last;
+
+		memcpy(&first, from, 8);
+		memcpy(&last, from + size - 8, 8);
+		memcpy(at, &first, 8);
+		memcpy(end - 8, &last, 8);
+	} else if (size > 16) {
+		for (; end - at > 16; at += 16, from += 16)
+			memcpy(at, from, 16);
+		memcpy(end - 16, from + (end - at) - 16, 16);
+	} else if (size >= 4) {
+		uint32_t first, last;
+
+		memcpy(&first, from, 4);
+		memcpy(&last, from + size - 4, 4);
+		memcpy(at, &first, 4);
+		memcpy(end - 4, &last, 4);
+	} else if (size != 0) {
+		at[0] = from[0];
+		at[size / 2] = from[size / 2];
+		at[size - 1] = from[size - 1];
+	}
+	return end;
+}
+
 /* The state of reading that an event takes from those before it: the time and the thread. */
 struct ct_event_state {
 	uint64_t ticks;
@@ -337,6 +369,7 @@ struct ct_trace_info {
 	uint64_t frequency; /* 0: ticks are nanoseconds since 1970 */
 	uint64_t offset_s;
 	uint64_t offset; /* and ticks besides */
+	char clock[77];  /* which clock, and why; "": not known */
 };
 /* Makes the uuid of a new trace: random, version 4, and the lowest bit of its first byte is 1:
  * a position in a BINFILE uses the first bytes as a mark, which is never 0. */

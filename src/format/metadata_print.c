@@ -229,8 +229,9 @@ void ct_trace_clock_print(char out[CT_TRACE_CLOCK + 1], const struct ct_trace_in
 		snprintf(out, CT_TRACE_CLOCK,
 			 "\tdescription = \"%s\";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRIu64
 			 ";\n\toffset = %" PRIu64 ";",
-			 is_counter ? "the counter of the machine that traced"
-				    : "nanoseconds since 1970-01-01 00:00 UTC",
+			 info->clock[0] != '\0' ? info->clock
+			 : is_counter           ? "the counter of the machine that traced"
+						: "nanoseconds since 1970-01-01 00:00 UTC",
 			 is_counter ? info->frequency : 1000000000u, info->offset_s, info->offset);
 
 	memset(out + size, ' ', CT_TRACE_CLOCK - 1 - (size_t)size);
@@ -439,9 +440,9 @@ static const char *read_clock(const char *at, size_t size, struct ct_trace_info 
 	memcpy(lines, at, size);
 	lines[size] = '\0';
 	if (sscanf(lines,
-		   "\tdescription = \"%*[^\"\\]\";\n\tfreq = %" SCNu64 ";\n\toffset_s = %" SCNu64
+		   "\tdescription = \"%76[^\"\\]\";\n\tfreq = %" SCNu64 ";\n\toffset_s = %" SCNu64
 		   ";\n\toffset = %" SCNu64 ";%n",
-		   &info->frequency, &info->offset_s, &info->offset, &used) != 3 ||
+		   info->clock, &info->frequency, &info->offset_s, &info->offset, &used) != 4 ||
 	    used == 0)
 		return NULL;
 	used += (int)strspn(lines + used, " ");

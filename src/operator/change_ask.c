@@ -291,7 +291,9 @@ static void diagnose_nobody_has(const struct change *change)
 		is_pattern ? "a component like" : "the component");
 	ct_tool_print(stderr, subject.at, subject.size);
 	fputc('"', stderr);
-	if (nearest != NULL) {
+	if (nearest != NULL && ct_name_is(subject.at, subject.size, nearest)) {
+		fputs("; the process that had it has just ended", stderr);
+	} else if (nearest != NULL) {
 		fputs("; did you mean \"", stderr);
 		ct_tool_print(stderr, nearest, strlen(nearest));
 		fputs("\"?", stderr);
@@ -308,7 +310,8 @@ static void peers_drop_others(struct change *change)
 	struct ct_peer *kept = peers->items;
 
 	for (size_t i = 0; i < peers->count; i++)
-		if (ct_component_is_of(&peers->items[i], change->subject))
+		/* a cut session has no names: the process itself is reported */
+		if (peers->items[i].is_cut || ct_component_is_of(&peers->items[i], change->subject))
 			*kept++ = peers->items[i];
 	/* No peer is dropped before the names of all were looked at. */
 	if (kept == peers->items)

@@ -8,7 +8,8 @@
  *     2026-01-31 14.25.01 anna 4711 > TRACE CT,ON,COMP=SHOP
  *     2026-01-31 14.25.01 anna 4711   *01 ITT006A SPECIFY OPERAND(S) FOR TRACE CT COMMAND
  *
- * A log that cannot be written any more is reported by nobody: the command goes on.
+ * A log that cannot be written any more is reported once on standard error, and the command goes
+ * on.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -19,12 +20,11 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <syslog.h>
 #include <unistd.h>
 
-#include <systemd/sd-journal.h>
-
+#include "cli/cli.h"
 #include "cli/own_setting.h"
+#include "cli/service.h"
 #include "lib/process/message_log.h"
 #include "lib/process/process.h"
 
@@ -32,6 +32,7 @@ static struct {
 	char path[4096]; /* "": there is no log */
 	char user[64];
 	bool is_journal;
+	bool has_failed; /* reported once */
 	int fd;
 } hardcopy = { .fd = -1 };
 
@@ -62,7 +63,7 @@ void ct_hardcopy_close(void)
 {
 	ct_os_close(&hardcopy.fd);
 	hardcopy.path[0] = '\0';
-	hardcopy.is_journal = false;
+	hardcopy.is_journal = hardcopy.has_failed = false;
 }
 
 static void line_write(char mark, const char *text, size_t size)
@@ -76,12 +77,15 @@ static void line_write(char mark, const char *text, size_t size)
 	ct_message_log_add_hardcopy(&line, when, hardcopy.user, (uint32_t)getpid(), mark,
 				    (struct ct_span){ text, size });
 	if (hardcopy.is_journal) {
-		(void)sd_journal_send("MESSAGE=%s", ct_buf_text(&line), "PRIORITY=%d", LOG_INFO,
-				      "SYSLOG_IDENTIFIER=ctrace", NULL);
+		ct_systemd_journal(ct_buf_text(&line));
 	} else {
 		ct_buf_add_char(&line, '\n');
-		if (!line.failed)
-			(void)!write(hardcopy.fd, line.data, line.size);
+		if (!line.failed && !ct_tool_write(hardcopy.fd, line.data, line.size) &&
+		    !hardcopy.has_failed) {
+			hardcopy.has_failed = true;
+			fprintf(stderr, "ctrace: not all is logged: ctrace.log = %s: %s\n",
+				hardcopy.path, strerror(errno));
+		}
 	}
 	ct_buf_fini(&line);
 }

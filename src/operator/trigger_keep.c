@@ -77,7 +77,7 @@ static uint32_t kept_copy(const char *name, const struct ct_buf *old, enum ct_tr
 static bool kept_write(int directory, const struct ct_buf *text)
 {
 	static const char fresh[] = CT_SETUP_KEPT ".new";
-	int fd;
+	int fd, error;
 	bool is_good;
 
 	(void)unlinkat(directory, fresh, 0);
@@ -85,7 +85,12 @@ static bool kept_write(int directory, const struct ct_buf *text)
 	is_good = fd >= 0 && ct_os_write_at(fd, text->data, text->size, 0) == CTRACE_OK &&
 		  fsync(fd) == 0;
 	ct_os_close(&fd);
-	return is_good && renameat(directory, fresh, directory, CT_SETUP_KEPT) == 0;
+	if (is_good && renameat(directory, fresh, directory, CT_SETUP_KEPT) == 0)
+		return true;
+	error = errno;
+	(void)unlinkat(directory, fresh, 0);
+	errno = error;
+	return false;
 }
 
 static void kept_read(const char *path, struct ct_buf *out)

@@ -21,6 +21,7 @@ enum {
 	EVENT_ENVEXIT = 139,
 	EVENT_STOPRUN = 254,
 	EVENT_RTERROR = 255,
+	EVENT_RTVERSION = 1000,
 	EVENT_SECTION = 1010,
 	EVENT_PARAGRAPH = 1011,
 	EVENT_SIGNAL = 1030
@@ -204,7 +205,9 @@ static struct run_thread *thread_find(struct ct_run_page *page, const struct ct_
 		return NULL;
 	}
 	page->threads = threads;
-	threads[page->thread_count] = (struct run_thread){ .process = key[0], .tid = key[1] };
+	threads[page->thread_count] = (struct run_thread){
+		.process = key[0], .tid = key[1], .source_process = event->source_process
+	};
 	ct_hash_table_add(&page->thread_table, hash, page->thread_count);
 	return &threads[page->thread_count++];
 }
@@ -550,6 +553,11 @@ static void run_time_add(struct ct_run_page *page, const struct ct_read_event *e
 		if (thread != NULL)
 			thread_end(page, thread, event->traced.time_ns);
 		break;
+	case EVENT_RTVERSION:
+		if (page->unknown_run_time == NULL)
+			page->unknown_run_time =
+				text_keep(page, span_cut(event_text(page, event, RUN_ITEM_TEXT)));
+		break;
 	case EVENT_RTERROR:
 	case EVENT_SIGNAL:
 		error_add_run_time(page, event);
@@ -662,6 +670,11 @@ static void files_merge(struct run_table *files)
 void ct_run_page_close(struct ct_run_page *page)
 {
 	files_merge(&page->files);
-	for (uint32_t i = 0; i < page->thread_count; i++)
-		thread_end(page, &page->threads[i], page->threads[i].last_ns);
+	for (uint32_t i = 0; i < page->thread_count; i++) {
+		struct run_thread *thread = &page->threads[i];
+		uint64_t ended_ns =
+			thread->source_process != NULL ? thread->source_process->ended_ns : 0;
+
+		thread_end(page, thread, ended_ns > thread->last_ns ? ended_ns : thread->last_ns);
+	}
 }

@@ -70,6 +70,7 @@ struct run_frame {
 };
 struct run_thread {
 	uint32_t process, tid;
+	const struct ct_source_process *source_process; /* or NULL */
 	uint64_t last_ns;
 	struct run_frame *frames;
 	uint32_t depth, capacity;
@@ -92,9 +93,11 @@ struct ct_run_page {
 	uint64_t events, traced;
 	struct run_class classes[64];
 	struct ct_arena texts;
-	bool failed; /* memory was short: something is not counted */
+	const char *unknown_run_time; /* the sentence of an event RTVERSION; NULL: none */
+	bool failed;                  /* memory was short: something is not counted */
 };
-/* Ends what runs still, at the last event of its thread. */
+/* Ends what runs still: with its process, or where that end is not known at the last event of its
+ * thread. */
 void ct_run_page_close(struct ct_run_page *page);
 
 #endif

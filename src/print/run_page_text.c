@@ -230,7 +230,7 @@ static const struct run_row **rows_sort(const struct run_table *table, const cha
 
 struct table_print {
 	const char *untraced; /* a sentence that takes the place of the table; NULL: none does */
-	const char *nothing;  /* a sentence */
+	const char *nothing;  /* a sentence; NULL: another one explains it */
 	const char *names;    /* of the rows, NAME,...; NULL: all */
 	bool no_records;
 	void (*begin)(struct grid *grid);
@@ -244,18 +244,20 @@ static void table_add(struct ct_buf *out, const struct run_table *table,
 	const struct run_row **rows;
 	struct grid grid = { .columns = 1, .no_records = print->no_records };
 
-	ct_buf_add_char(out, '\n');
 	if (print->untraced != NULL) {
-		ct_buf_add_format(out, "%s\n", print->untraced);
+		ct_buf_add_format(out, "\n%s\n", print->untraced);
 		return;
 	}
 	rows = rows_sort(table, print->names, &count);
 	if (rows == NULL || count == 0) {
-		ct_buf_add_format(out, "%s\n",
-				  rows == NULL ? "There is no memory left." : print->nothing);
+		const char *why = rows == NULL ? "There is no memory left." : print->nothing;
+
+		if (why != NULL)
+			ct_buf_add_format(out, "\n%s\n", why);
 		free(rows);
 		return;
 	}
+	ct_buf_add_char(out, '\n');
 	ct_buf_init(&grid.cells);
 	print->begin(&grid);
 	for (uint32_t i = 0; i < count && i < most; i++)
@@ -443,30 +445,44 @@ static void end_add(struct ct_buf *out, const struct ct_run_page_options *option
 	ct_buf_add_char(out, '\n');
 }
 
+/* A table without a row says what is known of the reason.  What a run time of another version does
+ * is not traced: one sentence takes the place of all tables without rows. */
 static void tables_add(struct ct_buf *out, const struct ct_run_page *page,
 		       const struct ct_run_page_options *options)
 {
-	const struct table_print programs = { .untraced = options->untraced.programs,
-					      .nothing = "No program was entered.",
-					      .begin = programs_begin,
-					      .row = programs_row };
+	bool is_known = page->unknown_run_time == NULL;
+	const struct table_print programs = {
+		.untraced = options->untraced.programs,
+		.nothing = is_known ? "The trace has no entry of a program." : NULL,
+		.begin = programs_begin,
+		.row = programs_row
+	};
 	const struct table_print paragraphs = {
 		.untraced = options->untraced.paragraphs,
-		.nothing = "No paragraph was announced: that needs cobc -ftrace or -ftraceall.",
+		.nothing = is_known
+				   ? "The trace has no paragraph: the programs have none, or were\n"
+				     "compiled without -ftrace or -ftraceall."
+				   : NULL,
 		.begin = paragraphs_begin,
 		.row = paragraphs_row
 	};
 	const struct table_print files = {
 		.untraced = options->untraced.files,
-		.nothing = options->files != NULL
-				   ? "None of the files that --files names was opened."
-				   : "No file was opened.",
+		.nothing = !is_known ? NULL
+			   : options->files != NULL
+				   ? "The trace has none of the files that --files names."
+				   : "The trace has no file.",
 		.names = options->files,
 		.no_records = options->untraced.records,
 		.begin = files_begin,
 		.row = files_row
 	};
 
+	if (!is_known) {
+		ct_buf_add_char(out, '\n');
+		ct_escape_add(out, page->unknown_run_time, strlen(page->unknown_run_time));
+		ct_buf_add_text(out, ".\n");
+	}
 	table_add(out, &page->programs, &programs, options);
 	table_add(out, &page->paragraphs, &paragraphs, options);
 	table_add(out, &page->files, &files, options);

@@ -11,6 +11,7 @@
 #include "lib/emit/binfile.h"
 #include "read/binfile_metadata.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,8 @@ static enum ctrace_status find_source_process(struct ct_binfile_trace *trace,
 		.is_big = info->is_big,
 	};
 
+	if (ct_metadata_lock_holder(AT_FDCWD, trace->metadata_path) == (pid_t)info->pid)
+		key.ended_ns = ct_clock_wall_ns();
 	trace->source_process = ct_sources_source_process(sources, &key);
 	return trace->source_process != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }

@@ -133,17 +133,22 @@ static void shortages_find(struct check *check, const char *at)
 	}
 }
 
-/* Is a process replacing the trace?  It removes the streams before it renames the new metadata, and
- * holds a lock on the new file until then. */
-static bool trace_is_being_replaced(const struct check *check)
+pid_t ct_metadata_lock_holder(int directory_fd, const char *path)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = openat(check->directory_fd, CT_BIN_TEMPORARY,
+	int fd = openat(directory_fd, path,
 			O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
 	bool is_locked = fd >= 0 && fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 
 	ct_os_close(&fd);
-	return is_locked;
+	return is_locked ? lock.l_pid : 0;
+}
+
+/* Returns true while a process replaces the trace: it removes the streams before it renames the new
+ * metadata, and holds a lock on the new file until then. */
+static bool trace_is_being_replaced(const struct check *check)
+{
+	return ct_metadata_lock_holder(check->directory_fd, CT_BIN_TEMPORARY) != 0;
 }
 
 static bool metadata_read(const struct check *check, struct ct_buf *out)

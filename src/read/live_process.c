@@ -102,15 +102,15 @@ static bool session_read_words(const struct ct_live_process *process, struct ct_
 	return false;
 }
 
-/* A new process has a single clock point.  It runs by the same clock, so we add a second one. */
+/* A new process has a single clock point.  Its clock is one of this machine, so we add a second
+ * one. */
 static void session_take_sync(struct ct_live_process *process, const struct ct_shared_sync *shared)
 {
 	struct ct_sync *sync = &process->sync;
 
 	ct_shared_sync_copy(shared, sync);
 	if (sync->epoch_count == 1 && sync->point_count == 1 &&
-	    sync->latest.ticks == sync->points[0].ticks &&
-	    sync->source == (uint32_t)ct_clock_source())
+	    sync->latest.ticks == sync->points[0].ticks)
 		ct_sync_update(sync, 0);
 }
 

@@ -72,6 +72,7 @@ struct thread {
 	place innermost; /* in a free thread: the next free one */
 	place chain;
 	uint64_t last_ns; /* of its events */
+	const struct ct_source_process *process;
 };
 
 struct ct_pairing_state {
@@ -308,8 +309,10 @@ static place event_thread(struct ct_pairing_state *state, const struct ct_read_e
 			   ? thread_find(state, event->source_process->index, event->traced.tid)
 			   : 0;
 
-	if (at != 0)
+	if (at != 0) {
 		state->threads[at].last_ns = event->traced.time_ns;
+		state->threads[at].process = event->source_process;
+	}
 	return at;
 }
 
@@ -624,9 +627,19 @@ static void event_end_others(struct ct_pairing_state *state, const struct ct_rea
 	span_infer_end(state, at, event->traced.time_ns);
 }
 
+/* What runs still ends with its process; where that end is not known, at the thread's last event.
+ */
+static uint64_t thread_end_ns(const struct thread *thread)
+{
+	uint64_t ended_ns = thread->process != NULL ? thread->process->ended_ns : 0;
+
+	return ended_ns > thread->last_ns ? ended_ns : thread->last_ns;
+}
+
 /* Newer spans of a thread are within older ones. */
 void ct_pairing_finish(struct ct_pairing_state *state)
 {
+	uint64_t end_ns;
 	place next;
 
 	ended_release(state);
@@ -636,8 +649,9 @@ void ct_pairing_finish(struct ct_pairing_state *state)
 		next = span->older;
 		if (span->thread == 0 || !ct_event_type_is_inferred(span->type))
 			continue;
-		span_unwind_within(state, at, state->threads[span->thread].last_ns);
-		span_infer_end(state, at, state->threads[span->thread].last_ns);
+		end_ns = thread_end_ns(&state->threads[span->thread]);
+		span_unwind_within(state, at, end_ns);
+		span_infer_end(state, at, end_ns);
 	}
 }
 

@@ -104,6 +104,9 @@ void ct_reader_survey(const struct ct_reader *reader, struct ct_reader_survey *o
 /* Called after the filter accepted no event: adds a sentence about a name or value in it that no
  * event has, and the one that was probably meant.  Returns false when nothing stands out. */
 bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out);
+/* The caller knows when a process ended: sets ended_ns of the newest source process with that id.
+ */
+void ct_reader_process_ended(struct ct_reader *reader, uint32_t pid, uint64_t ended_ns);
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader);
 /* NULL past the last */
 const struct ct_source_process *ct_reader_source_process(const struct ct_reader *reader,

@@ -314,6 +314,21 @@ bool ct_reader_hint(const struct ct_reader *reader, struct ct_buf *out)
 	return has_hint;
 }
 
+void ct_reader_process_ended(struct ct_reader *reader, uint32_t pid, uint64_t ended_ns)
+{
+	struct ct_source_process *newest = NULL;
+
+	for (size_t i = 0; i < reader->sources.source_process_count; i++) {
+		struct ct_source_process *process = reader->sources.source_processes[i];
+
+		if (process->pid == pid &&
+		    (newest == NULL || process->started_ns >= newest->started_ns))
+			newest = process;
+	}
+	if (newest != NULL)
+		newest->ended_ns = ended_ns;
+}
+
 const struct ct_read_totals *ct_reader_totals(const struct ct_reader *reader)
 {
 	return &reader->sources.totals;

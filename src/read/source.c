@@ -145,13 +145,15 @@ static struct source_process *source_process_create(const struct ct_process_key 
 		.pid = key->pid,
 		.asid = key->asid,
 		.started_ns = key->started_ns,
+		.ended_ns = key->ended_ns,
 		.is_third_party = key->is_third_party,
 		.is_big = key->is_big,
 	};
 	return source_process;
 }
 
-/* Completes the format: only the files of a process know it, not its rings. */
+/* Completes what only one kind of source knows: the files of a process its format, its rings
+ * whether it lives. */
 static const struct ct_source_process *
 source_process_complete(struct source_process *source_process, const struct ct_process_key *key)
 {
@@ -159,6 +161,8 @@ source_process_complete(struct source_process *source_process, const struct ct_p
 			       ? strdup(key->format)
 			       : NULL;
 
+	if (key->ended_ns > source_process->base.ended_ns)
+		source_process->base.ended_ns = key->ended_ns;
 	if (format == NULL)
 		return &source_process->base;
 	free(source_process->texts[4]);

@@ -104,6 +104,7 @@ struct ct_process_key {
 	const char *host, *program, *jobname, *path, *format; /* NULL counts as "" */
 	uint32_t pid, asid;
 	uint64_t started_ns; /* 0: unknown */
+	uint64_t ended_ns;   /* as in struct ct_source_process */
 	bool is_third_party;
 	bool is_big;
 };
@@ -150,6 +151,8 @@ enum ctrace_status ct_source_bin_add(struct ct_sources *sources, const char *dir
 				     const char *only) CT_MUST_USE;
 
 /* ---- closing_mark.c */
+/* The process that writes to the trace of this file, as the kernel names it here; 0: none. */
+pid_t ct_metadata_lock_holder(int directory_fd, const char *path);
 /* Reports the stream files of a closed trace (all, or only the named one) that are shorter than the
  * closing mark in the metadata counts.  A missing or empty file is CT_NOTE_UNREAD; a file that
  * ends between two packets is CT_NOTE_DAMAGE.  Reports nothing when there is no mark, when the

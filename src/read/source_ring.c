@@ -78,6 +78,11 @@ static const struct ct_source_process *add_source_process(struct ct_sources *sou
 		.started_ns = head->start_ns,
 		.is_big = CTRACE_IS_BIG_,
 	};
+	uint64_t start = ct_place_process_start(head->pid);
+
+	/* Another process may have its number, or it may be of another process name space. */
+	if (start != 0 && start == head->process_start)
+		key.ended_ns = ct_clock_wall_ns();
 
 	return ct_sources_source_process(sources, &key);
 }

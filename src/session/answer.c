@@ -68,3 +68,15 @@ void ct_answer_whole(struct ct_buf *out, enum ct_verb verb, enum ctrace_status s
 		ct_answer_add(&answer, CT_FIELD_MESSAGE, message, strlen(message));
 	ct_answer_end(&answer);
 }
+
+void ct_answer_all(struct ct_buf *out, const struct ct_buf *request, enum ctrace_status status,
+		   const char *message)
+{
+	struct ct_message frame;
+	size_t size;
+
+	for (size_t at = 0;
+	     ct_message_parse(request->data + at, request->size - at, &frame, &size) == CTRACE_OK;
+	     at += size)
+		ct_answer_whole(out, frame.verb, status, message);
+}

@@ -34,5 +34,8 @@ void ct_answer_end(struct ct_answer *answer);
 /* Writes an answer of only a status and one sentence; message may be NULL. */
 void ct_answer_whole(struct ct_buf *out, enum ct_verb verb, enum ctrace_status status,
 		     const char *message);
+/* Writes such an answer to each frame of a request. */
+void ct_answer_all(struct ct_buf *out, const struct ct_buf *request, enum ctrace_status status,
+		   const char *message);
 
 #endif

@@ -8,6 +8,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include "session/answer.h"
 #include "session/client.h"
 #include "session/socket.h"
 #include "session/session.h"
@@ -98,11 +99,16 @@ static void search_look_at(const struct ct_directory_entry *entry, void *user)
 	peer->pid = entry->pid;
 	peer->uid = entry->uid;
 	if (!search->is_operated) {
-		if (ct_session_identify(entry->run_directory, entry->name, &peer->asid,
-					peer->jobname) != CTRACE_OK ||
+		enum ctrace_status status = ct_session_identify(entry->run_directory, entry->name,
+								&peer->asid, peer->jobname);
+
+		peer->is_cut = (status == CTRACE_OK || status == CTRACE_DAMAGED) &&
+			       ct_directory_is_cut(entry->run_directory, entry->name);
+		if ((status != CTRACE_OK && !peer->is_cut) ||
 		    !ct_peer_filter_wants(search->filter, peer->pid, peer->asid, peer->jobname))
 			return;
-		peer_read_program(peer);
+		if (!peer->is_cut)
+			peer_read_program(peer);
 	}
 	ct_buf_init(&peer->answer);
 	search->peers->count++;
@@ -256,6 +262,8 @@ struct talk {
 	size_t sent;
 	size_t parsed;  /* bytes of the answer that are whole frames */
 	size_t answers; /* whole answers */
+	/* monotonic: a dormant process was rung, and has until then; 0: it was not */
+	uint64_t rung_until_ns;
 	unsigned resets;
 };
 
@@ -302,18 +310,73 @@ static void talk_end_well(struct talk *talk)
 	talk_end(talk, status < CTRACE_STATUS_COUNT ? (enum ctrace_status)status : CTRACE_DAMAGED);
 }
 
-static void talk_open(struct talk *talk)
+/* The process is not dormant: it has just woken and listens, or it never will. */
+static void talk_to_awake(struct talk *talk, const char *path)
+{
+	enum ctrace_status status = ct_client_connect(path, "control", &talk->fd);
+
+	/* It may be busy: then the next turn tries again. */
+	if (status != CTRACE_OK && status != CTRACE_TIMED_OUT)
+		talk_end(talk, status);
+}
+
+/* Nobody listens: the process is dormant, or has ended. */
+static void talk_ring(struct talk *talk, const char *path, const struct asking *asking)
+{
+	uint64_t now = ct_clock_mono_ns();
+	uint64_t until = now + (uint64_t)CT_CLIENT_RING_MS * 1000000u;
+	enum ctrace_status status;
+
+	if (talk->rung_until_ns == 0) {
+		ct_point("client.silent");
+		if (ct_dormant_answer(talk->peer, asking->request) ||
+		    ct_dormant_refuse(talk->peer, path, asking->request)) {
+			talk_end_well(talk);
+			return;
+		}
+		status = ct_bell_ring(path);
+		if (status == CTRACE_NOT_FOUND) {
+			talk_to_awake(talk, path);
+			return;
+		}
+		/* the request must be left before our time is over */
+		talk->rung_until_ns =
+			until < asking->until_ns ? until : asking->until_ns - 2 * RETRY_NS;
+		if (status != CTRACE_OK)
+			talk_end(talk, status);
+		return;
+	}
+	if (now < talk->rung_until_ns)
+		return;
+	status = ct_dormant_leave(talk->peer, path, asking->request);
+	if (status == CTRACE_TIMED_OUT)
+		talk_to_awake(talk, path);
+	else if (talk->peer->answer.size != 0)
+		talk_end_well(talk);
+	else
+		talk_end(talk, status);
+}
+
+static void talk_open(struct talk *talk, const struct asking *asking)
 {
 	char path[sizeof talk->peer->run_directory + sizeof talk->peer->directory + 2];
 	enum ctrace_status status;
 
+	if (talk->peer->is_cut) {
+		ct_answer_all(&talk->peer->answer, asking->request, CTRACE_DAMAGED,
+			      CT_DIRECTORY_CUT);
+		talk_end_well(talk);
+		return;
+	}
 	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory,
 		       talk->peer->directory);
 	status = ct_client_connect(path, talk->peer->is_writer ? talk->peer->jobname : "control",
 				   &talk->fd);
-	if (status == CTRACE_TIMED_OUT)
+	if (status == CTRACE_OK)
 		return;
-	if (status != CTRACE_OK)
+	if (status == CTRACE_NOT_FOUND && !talk->peer->is_writer)
+		talk_ring(talk, path, asking);
+	else if (status != CTRACE_TIMED_OUT)
 		talk_end(talk, status);
 }
 
@@ -453,7 +516,7 @@ static void talk_turn(struct talk *talk, struct asking *asking)
 {
 	/* Another peer's answer may have ended this talk. */
 	if (talk->peer != NULL && talk->fd < 0)
-		talk_open(talk);
+		talk_open(talk, asking);
 	if (talk->peer == NULL || talk->fd < 0)
 		return;
 	if (talk->sent < asking->request->size && !talk_send(talk, asking->request))

@@ -19,6 +19,7 @@ struct ct_peer {
 	char directory[256]; /* "1234.0", at whose socket `control` a process answers; "writer" */
 	bool is_writer;      /* answers at the socket named after its jobname */
 	bool is_done;        /* must not be asked again */
+	bool is_cut;         /* ct_directory_is_cut(): it can only be refused */
 	uint32_t pid;
 	uint32_t uid;
 	uint32_t asid;
@@ -52,11 +53,25 @@ enum ctrace_status ct_peers_find(const struct ct_peer_filter *filter,
 				 struct ct_peers *out) CT_MUST_USE;
 void ct_peers_fini(struct ct_peers *peers);
 #define CT_CLIENT_KEEPS ((size_t)16 << 20) /* bytes of answers, of all peers together */
+#define CT_CLIENT_RING_MS 1000u
 /* Sends `request` to each peer and gathers the answers, for at most timeout_ms in all.  The request
- * is one frame or several, one behind the other, which are answered in order. */
+ * is one frame or several, one behind the other, which are answered in order.  A dormant process is
+ * rung, and has CT_CLIENT_RING_MS to wake; then the request is left to it, and the answer says so.
+ * It is not woken for what its session answers. */
 void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms);
 /* Gives the next frame of an answer; *at starts at 0.  Returns false at the end. */
 bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out);
+
+/* ---- dormant.c: in place of a dormant process */
+/* Answers the whole request in peer->answer.  False: only the process can. */
+bool ct_dormant_answer(struct ct_peer *peer, const struct ct_buf *request);
+/* Refuses every request to a dormant process that has changed its user: nobody can wake it. Returns
+ * false for another process. */
+bool ct_dormant_refuse(struct ct_peer *peer, const char *directory, const struct ct_buf *request);
+/* Leaves the request to the process, whose bell was rung, and answers that.  Statuses as
+ * ct_bell_leave(); FAILURE: nothing is left of a question, and the answer says so. */
+enum ctrace_status ct_dormant_leave(struct ct_peer *peer, const char *directory,
+				    const struct ct_buf *request) CT_MUST_USE;
 
 /* Connects to a Unix stream socket `name` in a directory, whatever the length of the path.
  * Nonblocking, close-on-exec; NOT_FOUND when nobody listens, DENIED when the peer is neither this

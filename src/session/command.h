@@ -26,6 +26,7 @@ enum ct_verb {
 	CT_VERB_FLIGHT_TRIGGER,     /* number: enum ct_flight_trigger or level */
 	CT_VERB_FLIGHT_BUFFER,      /* number: bytes */
 	CT_VERB_ATTACH,             /* number: 0, 1 */
+	CT_VERB_CLOCK,              /* number: enum ct_clock_setting */
 	CT_VERB_RUN_DIRECTORY,      /* value */
 	CT_VERB_ENCODING,           /* value: mftrace.encoding, as ct_config_expand() says */
 	CT_VERB_KEEP,               /* number: ns */

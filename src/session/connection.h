@@ -38,6 +38,8 @@ struct ct_server_options {
 	ct_server_admit *admit;
 	ct_server_answer_member *answer_member;
 	void *user;
+	/* called first of all on the thread; NULL: none */
+	void (*begin)(void *user);
 	void (*task)(void *user); /* called once on the thread after task_delay_ms; NULL: none */
 	unsigned task_delay_ms;
 };

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -90,7 +91,10 @@ static enum ctrace_status directory_use(const char *wanted, char out_path[4096])
 		if (status == CTRACE_OK)
 			status = directory_check(path);
 	}
-	if (status == CTRACE_OK && realpath(path, out_path) == NULL)
+	if (status == CTRACE_OK && path[0] == '/' && strstr(path, "/.") == NULL &&
+	    strstr(path, "//") == NULL)
+		memcpy(out_path, path, size + 1);
+	else if (status == CTRACE_OK && realpath(path, out_path) == NULL)
 		status = CTRACE_DENIED;
 	return status;
 }
@@ -164,14 +168,17 @@ static void directory_each_of_all_users(void (*each)(const char *path, void *use
 			char path[4096];
 			struct stat info;
 
-			if (strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) != 0)
+			const char *number = entry->d_name + strlen(places[i].prefix);
+
+			if (strncmp(entry->d_name, places[i].prefix, strlen(places[i].prefix)) !=
+				    0 ||
+			    number[0] < '0' || number[0] > '9')
 				continue;
 			if (snprintf(path, sizeof path, "%s/%s%s", places[i].directory,
 				     entry->d_name, places[i].suffix) >= (int)sizeof path)
 				continue;
 			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
-			    (info.st_mode & 022) == 0 &&
-			    text_is_user(entry->d_name + strlen(places[i].prefix), info.st_uid))
+			    (info.st_mode & 022) == 0 && text_is_user(number, info.st_uid))
 				each(path, user);
 		}
 		if (directory != NULL)
@@ -288,23 +295,34 @@ static bool session_is_locked(int directory_fd, const char *name)
 	return locked;
 }
 
-/* True if the process is the one that made this session, and not a later one with the same number.
- * Also true if that is not visible. */
+/* A number of the session's head; 0: not noted, or not readable. */
+static uint64_t session_read_number(int directory_fd, const char *name, size_t offset)
+{
+	int fd = directory_open_session(directory_fd, name);
+	uint64_t number = 0;
+	size_t got = 0;
+
+	if (fd >= 0 && (ct_os_read_at(fd, &number, sizeof number, offset, &got) != CTRACE_OK ||
+			got != sizeof number))
+		number = 0;
+	ct_os_close(&fd);
+	return number;
+}
+
+/* Returns false when a later process has the number of the one that made this session, or a process
+ * of another name space.  Returns true when that is not visible. */
 static bool session_is_of_process(int directory_fd, const char *name, uint32_t pid)
 {
 	uint64_t start = ct_place_process_start(pid);
-	uint64_t noted = 0;
-	size_t got = 0;
-	int fd;
+	uint64_t space = session_read_number(directory_fd, name,
+					     offsetof(struct ct_session_head, place.process_space));
+	uint64_t noted;
 
-	if (kill((pid_t)pid, 0) != 0 && errno == ESRCH)
+	if ((kill((pid_t)pid, 0) != 0 && errno == ESRCH) ||
+	    (space != 0 && space != ct_place_process_space()))
 		return false;
-	fd = directory_open_session(directory_fd, name);
-	if (fd >= 0 &&
-	    ct_os_read_at(fd, &noted, sizeof noted, offsetof(struct ct_session_head, process_start),
-			  &got) != CTRACE_OK)
-		noted = 0;
-	ct_os_close(&fd);
+	noted = session_read_number(directory_fd, name,
+				    offsetof(struct ct_session_head, process_start));
 	return start == noted || start == 0 || noted == 0;
 }
 
@@ -332,10 +350,22 @@ static bool session_is_mapped_by(int directory_fd, const char *name, uint32_t pi
 	return is_mapped;
 }
 
+/* Returns true when nobody holds the lock that the maker of a directory has, and its children. */
+static bool directory_is_unlocked(int run_fd, const char *name)
+{
+	int fd = openat(run_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	bool is_unlocked = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+	ct_os_close(&fd);
+	return is_unlocked;
+}
+
 /*
- * Removes a directory whose maker died before it was complete, or while it removed it.  In our own
- * process name space the maker is dead when no process has its number.  In another name space only
- * the age of the directory decides.
+ * Removes a directory whose maker died before it was complete, or while it removed it.  A process
+ * makes and removes its own directory with the name space 0 in the name, and locks it; it makes
+ * another one if we come before the lock.  Who removes the directory of another process names his
+ * name space: if that is ours, he is dead when no process has his number.  Otherwise only the age
+ * of the directory decides.
  */
 static void directory_remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
 {
@@ -344,6 +374,8 @@ static void directory_remove_if_abandoned(int run_fd, const char *run_directory,
 	unsigned long pid = strtoul(name + strlen(".new-"), &end, 10);
 	unsigned long long space = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
 
+	bool is_own = *end == '-' && space == 0;
+
 	if (*end != '-')
 		space = 0;
 	if (fstatat(run_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(info.st_mode))
@@ -351,7 +383,8 @@ static void directory_remove_if_abandoned(int run_fd, const char *run_directory,
 	if (space != 0 && space == ct_place_process_space()) {
 		if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
 			return;
-	} else if (time(NULL) - info.st_mtime < CT_ABANDONED_SECONDS) {
+	} else if (time(NULL) - info.st_mtime < CT_ABANDONED_SECONDS &&
+		   !(is_own && directory_is_unlocked(run_fd, name))) {
 		return;
 	}
 	if (!session_is_locked(run_fd, name))
@@ -450,7 +483,8 @@ void ct_directory_each(const char *run_directory,
 static bool name_is_ours(const char *name)
 {
 	return strcmp(name, "session") == 0 || strcmp(name, "control") == 0 ||
-	       strcmp(name, "crash") == 0 || strncmp(name, "ring.", 5) == 0;
+	       strcmp(name, "crash") == 0 || strncmp(name, "ring.", 5) == 0 ||
+	       strncmp(name, CT_BELL_LEFT, sizeof CT_BELL_LEFT - 1) == 0;
 }
 
 /* Finds the first of ctrace's files that is not a regular file: "ring.0 is a FIFO, not a file".
@@ -478,6 +512,26 @@ static bool directory_find_odd_file(const char *path, char out_why[CT_DIRECTORY_
 	return is_odd;
 }
 
+bool ct_directory_is_cut(const char *run_directory, const char *name)
+{
+	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = run_fd >= 0 ? directory_open_session(run_fd, name) : -1;
+	uint64_t magic = CT_SESSION_MAGIC;
+	uint32_t was_cut = 0;
+	size_t got = 0;
+	bool is_cut =
+		fd >= 0 && ct_os_read_at(fd, &magic, sizeof magic, 0, &got) == CTRACE_OK &&
+		(got == 0 || magic == 0 ||
+		 (magic == CT_SESSION_MAGIC &&
+		  ct_os_read_at(fd, &was_cut, sizeof was_cut,
+				offsetof(struct ct_session_head, was_cut), &got) == CTRACE_OK &&
+		  was_cut != 0));
+
+	ct_os_close(&fd);
+	ct_os_close(&run_fd);
+	return is_cut;
+}
+
 const char *ct_directory_explain(const char *run_directory, const char *name,
 				 enum ctrace_status status, char out_why[CT_DIRECTORY_WHY_SIZE])
 {
@@ -488,14 +542,16 @@ const char *ct_directory_explain(const char *run_directory, const char *name,
 		return ctrace_status_text(status);
 	if (access(session, F_OK) != 0 && errno == ENOENT)
 		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "its session file is missing");
+	else if (status == CTRACE_DAMAGED && ct_directory_is_cut(run_directory, name))
+		return CT_DIRECTORY_CUT;
 	else if (!directory_find_odd_file(path, out_why))
 		return ctrace_status_text(status);
 	return out_why;
 }
 
-static void name_hide(char hidden[300], uint64_t process_space, const char *name)
+static void name_hide(char hidden[300], uint32_t pid, uint64_t process_space, const char *name)
 {
-	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)getpid(),
+	(void)snprintf(hidden, 300, ".new-%u-%llu-%.200s", (unsigned)pid,
 		       (unsigned long long)process_space, name);
 }
 
@@ -505,14 +561,14 @@ static void directory_hide(int run_fd, const char **name, char hidden[300])
 {
 	if (strncmp(*name, ".new-", 5) == 0)
 		return;
-	name_hide(hidden, ct_place_process_space(), *name);
+	name_hide(hidden, (uint32_t)getpid(), ct_place_process_space(), *name);
 	if (renameat(run_fd, *name, run_fd, hidden) == 0)
 		*name = hidden;
 }
 
 void ct_directory_remove_open(int parent_fd, const char *name, int fd)
 {
-	DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+	DIR *directory = fd < 0 ? NULL : ct_os_directory_stream(fd);
 	struct dirent *entry;
 
 	if (directory == NULL) {
@@ -539,25 +595,44 @@ void ct_directory_remove(const char *run_directory, const char *name)
 	ct_os_close(&run_fd);
 }
 
-void ct_directory_remove_own(struct ct_session *session)
+/* The directory has further files, such as a spare ring. */
+static __attribute__((noinline)) void directory_remove_rest(const struct ct_session *session,
+							    const char *name)
 {
 	size_t run_size = strlen(session->path) - strlen(session->directory);
-	char name[300], hidden[4400];
+	char run_directory[4096];
 
-	if (session->path[0] == '\0' || ct_session_directory(session) < 0)
+	memcpy(run_directory, session->path, run_size - 1);
+	run_directory[run_size - 1] = '\0';
+	ct_directory_remove(run_directory, name);
+}
+
+/* By names below the directory's parent, which need no room for a path: exit() may be called on a
+ * small stack.  A dormant process has one file, so nobody can see half of the removal: a reader
+ * removes an empty directory (session_load.c). */
+void ct_directory_remove_own(struct ct_session *session)
+{
+	char own[3 + sizeof session->directory], hidden[3 + 300] = "../", name[32];
+	int fd;
+
+	if (session->path[0] == '\0' || (fd = ct_session_directory(session)) < 0)
 		return;
-	name_hide(name, session->head->place.process_space, session->directory);
-	(void)snprintf(hidden, sizeof hidden, "%.*s%s", (int)run_size, session->path, name);
-	if (rename(session->path, hidden) != 0)
+	(void)snprintf(own, sizeof own, "../%s", session->directory);
+	if (session->head->is_dormant == CT_DORMANT) {
+		(void)unlinkat(fd, "session", 0);
+		if (unlinkat(fd, own, AT_REMOVEDIR) != 0 && errno != ENOENT)
+			directory_remove_rest(session, session->directory);
 		return;
-	(void)unlinkat(session->directory_fd, "session", 0);
+	}
+	name_hide(hidden + 3, session->head->pid, session->head->place.process_space,
+		  session->directory);
+	if (renameat(fd, own, fd, hidden) != 0)
+		return;
+	(void)unlinkat(fd, "session", 0);
 	for (uint32_t i = 0; i < session->head->ring_count && i < CT_RING_LIMIT; i++) {
 		(void)snprintf(name, sizeof name, "ring.%u", i);
-		(void)unlinkat(session->directory_fd, name, 0);
+		(void)unlinkat(fd, name, 0);
 	}
-	if (rmdir(hidden) == 0)
-		return;
-	/* The directory has further files, such as a spare ring. */
-	hidden[run_size - 1] = '\0';
-	ct_directory_remove(hidden, hidden + run_size);
+	if (unlinkat(fd, hidden, AT_REMOVEDIR) != 0)
+		directory_remove_rest(session, hidden + 3);
 }

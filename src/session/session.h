@@ -34,7 +34,7 @@
 #include <ctrace/emitter.h>
 
 #define CT_SESSION_MAGIC 0x4E4F495353455343u /* "CSESSION" */
-#define CT_SESSION_VERSION 11u
+#define CT_SESSION_VERSION 12u
 #define CT_COMPONENT_LIMIT 1048576u
 #define CT_SESSION_COMPONENTS (1u << 20) /* the layout where nothing limits the size of a file */
 #define CT_SESSION_CLASSES (63u << 20)
@@ -102,6 +102,11 @@ struct ct_dest {
 	 * known */
 	char failing_at[256];
 };
+/* Returns true when failing_at has the reason too: errno's text would be a second one. */
+static inline bool ct_dest_text_has_reason(const char *failing_at)
+{
+	return failing_at[0] != '/' && strstr(failing_at, ": ") != NULL;
+}
 
 /*
  * An external writer that some component is connected to.  `slots` are its destinations, one a
@@ -168,6 +173,8 @@ struct ct_session_config {
 	uint32_t stopped_at;
 	uint64_t keep_ns; /* ctrace.keep: for how long recovery is tried */
 };
+/* Whether a thread answers operators. */
+enum ct_dormant { CT_AWAKE = 0, CT_DORMANT = 1, CT_ATTACHING = 2 /* not yet */ };
 #define CT_SESSION_KEEP_NS 604800000000000u /* 7 days */
 
 struct ct_session_head {
@@ -176,8 +183,8 @@ struct ct_session_head {
 	uint32_t abi;
 	uint32_t pid;
 	uint32_t uid;
-	uint32_t asid;
-	uint32_t reserved;
+	uint32_t asid;    /* 0: none yet (number.c) */
+	uint32_t was_cut; /* 1: somebody truncated the file (session_keep.c) */
 	uint64_t start_ns;
 	struct ct_session_layout layout;
 	struct ct_session_place place; /* from where its paths lead */
@@ -203,6 +210,8 @@ struct ct_session_head {
 	uint32_t flight_wanted;
 	uint64_t control_refused;  /* refused connections, of other users */
 	uint64_t control_requests; /* answered requests */
+	/* larger rings that a traced thread had to make itself: none was ready */
+	uint64_t late_rings;
 	/* wall clock: recovery failed; a guest does not try again before */
 	uint64_t recover_at_ns;
 	uint64_t recover_tries;
@@ -210,6 +219,11 @@ struct ct_session_head {
 	/* wall clock: recovery has delivered everything but the events in storage; 0: not yet */
 	uint64_t storage_ns;
 	struct ct_session_config config;
+	/* The level word of every tracer while the process is dormant.  Its level is NONE until an
+	 * operator rings (bell.c), or the process wakes.  Then it is 0, for ever. */
+	struct ctrace_level_word bell;
+	uint32_t is_dormant; /* enum ct_dormant, atomic */
+	uint32_t reserved_bell;
 	struct ct_shared_sync sync;
 	uint32_t has_paths; /* bit n: the paths of destination n have blocks */
 	uint32_t reserved_paths;
@@ -237,15 +251,17 @@ struct ct_session {
 	const char *texts;
 	size_t texts_capacity; /* readable bytes at texts */
 	bool is_mapped;
-	bool is_scratch;  /* a copy whose changes nobody else sees */
-	bool has_lock;    /* the session is a dead process's, which we recover */
-	int directory_fd; /* -1: private, in memory only (no run directory) */
+	bool is_scratch;                    /* a copy whose changes nobody else sees */
+	bool has_lock;                      /* the session is a dead process's, which we recover */
+	enum ct_os_file_system file_system; /* of our own session's directory */
+	int directory_fd;                   /* -1: private, in memory only (no run directory) */
 	int file_fd;
 	/* the two open files: a program may close descriptors that are not its own */
 	struct ct_file_id directory_id;
 	struct ct_file_id file_id; /* and get the same numbers for its own files */
 	struct ct_world world;     /* our own session: the world of the head's place */
 	uint32_t group;            /* our own session: ct_session_share(); 0: none */
+	uint32_t pid, uid;         /* our own session: of the process */
 	char directory[256];       /* "1234.0"; "" when private */
 	char path[4096];           /* absolute directory path; "" when private */
 	/* our own session: the head's count may rise while a forked child still maps it */
@@ -283,6 +299,31 @@ struct ct_directory_entry {
 void ct_directory_each(const char *run_directory,
 		       void (*each)(const struct ct_directory_entry *entry, void *user),
 		       void *user);
+/*
+ * Processes that got no directory in a run directory are counted there, in the file of the last
+ * number: it exists since the first process, so that the count needs no new block.  After a day
+ * without another one the count begins again.
+ */
+#define CT_UNATTACHED_SECONDS 86400u
+struct ct_unattached {
+	uint32_t count; /* 0: none */
+	uint32_t pid;   /* of the last one, as are the others */
+	int32_t error;  /* errno */
+	uint32_t reserved;
+	uint64_t at_ns; /* wall clock */
+	uint64_t lost;  /* events that such processes had not delivered when they ended */
+	char program[16];
+};
+/* Counts the calling process; error 0: it ends, and adds its lost events.  Does nothing when the
+ * run directory cannot be written. */
+void ct_unattached_note(const char *run_directory, int error, uint64_t lost);
+/* Returns false when none was counted during the last day. */
+bool ct_unattached_read(const char *run_directory, struct ct_unattached *out);
+/* Returns true when somebody has truncated the session file.  Its process has lost its names and
+ * levels, and stops tracing. */
+bool ct_directory_is_cut(const char *run_directory, const char *name);
+#define CT_DIRECTORY_CUT \
+	"its session file was truncated, so it is traced no more until it starts again"
 /* Explains why a directory cannot be loaded, from its files if they show it, else by the text of
  * the status.  Returns out_why or a constant. */
 const char *ct_directory_explain(const char *run_directory, const char *name,
@@ -292,6 +333,11 @@ const char *ct_directory_explain(const char *run_directory, const char *name,
  * own session session, by the names that it knows. */
 void ct_directory_remove(const char *run_directory, const char *name);
 void ct_directory_remove_own(struct ct_session *session);
+/* The file of a process directory that says of what the process died: lib/dump/crash.h.  It has a
+ * note when it is longer than its head. */
+#define CT_CRASH_FILE "crash"
+#define CT_CRASH_HEAD_SIZE 4608u
+#define CT_CRASH_NOTE_SIZE 8192u
 /* Gives a run directory that the present user may write to: the requested one if it is the user's,
  * else the user's default. */
 enum ctrace_status ct_directory_of_user(char out_path[4096]) CT_MUST_USE;
@@ -341,10 +387,18 @@ bool ct_session_share(struct ct_session *session, uint32_t gid);
  * or the directory cannot be made. */
 enum ctrace_status ct_session_create(struct ct_session *session,
 				     const char *run_directory) CT_MUST_USE;
+/* The same without what only events need: ct_session_note_clock(), ct_session_note_origin(). */
+enum ctrace_status ct_session_create_dormant(struct ct_session *session,
+					     const char *run_directory) CT_MUST_USE;
 /* In a forked child: puts the child's own session at the same addresses, with the components that
- * existed at the fork. */
+ * existed at the fork.  Without the same two. */
 enum ctrace_status ct_session_fork(struct ct_session *session,
 				   const char *run_directory) CT_MUST_USE;
+/* Begins the relation of ticks and time.  The clock has been chosen. */
+void ct_session_note_clock(struct ct_session *session);
+/* Notes what is needed where events are delivered: the ASID, the boot, the host, the command line,
+ * and from where paths lead.  A dormant process does without.  Under the registry's lock, once. */
+void ct_session_note_origin(struct ct_session *session);
 /* Notes the start of the process in a session that other processes see.  The look-up in /proc takes
  * long, so a short process does without.  Until then a process of its number counts as this one. */
 void ct_session_note_start(struct ct_session *session);
@@ -357,6 +411,27 @@ void ct_session_touch(struct ct_session *session);
  * would kill the program.  The content of the cut part is lost.  Returns true when the file had
  * been cut. */
 bool ct_session_heal(struct ct_session *session);
+/* Only the size, as a signal handler may. */
+bool ct_session_lengthen(struct ct_session *session);
+
+/* ---- bell.c: an operator's way to a dormant process, which has no control socket */
+/* True if the process in this directory has not started its control thread. */
+bool ct_bell_is_dormant(const char *directory);
+/* True if the dormant process in this directory is another user now than the directory's, so that
+ * it can neither listen there nor take what is left there. */
+bool ct_bell_is_parted(const char *directory);
+/* Makes the next trace call of a dormant process wake it.  NOT_FOUND: it is not dormant; DENIED:
+ * the session is not the owner's of the directory, or this user may not write it. */
+enum ctrace_status ct_bell_ring(const char *directory) CT_MUST_USE;
+/* Leaves a request of whole frames to a dormant process that was rung: it carries the request out
+ * when it wakes, once.  TIMED_OUT: it is awake, and the request is not left; ask by its socket.
+ * DENIED; OS_ERROR. */
+enum ctrace_status ct_bell_leave(const char *directory, const struct ct_buf *request) CT_MUST_USE;
+/* The process has its control socket, and is dormant no more.  Passes on the requests that were
+ * left, in the order in which they came. */
+#define CT_BELL_LEFT "ask." /* followed by a number */
+void ct_bell_answer(struct ct_session *session,
+		    void (*take)(const struct ct_buf *request, void *user), void *user);
 
 /* ---- session_layout.c */
 /* Returns the layout of a file of at most `limit` bytes; its size is 0 when even the smallest does

@@ -67,6 +67,7 @@ static void session_write_constants(struct ct_session *session)
 		return;
 	ct_session_write_constants(session, &place);
 	ct_session_note_start(session);
+	head->was_cut = 1; /* names and levels are gone */
 	head->component_count = session->component_count;
 	head->texts_size = session->texts_capacity;
 	for (uint32_t i = 0; i < session->component_count; i++)
@@ -86,7 +87,7 @@ static void session_allocate_paths(struct ct_session *session)
 				__ATOMIC_RELEASE);
 }
 
-bool ct_session_heal(struct ct_session *session)
+bool ct_session_lengthen(struct ct_session *session)
 {
 	struct stat info;
 
@@ -103,6 +104,14 @@ bool ct_session_heal(struct ct_session *session)
 	(void)!ct_os_allocate(session->file_fd, session->layout.classes_at,
 			      session->classes_allocated);
 	(void)!ct_os_allocate(session->file_fd, session->layout.texts_at, session->texts_allocated);
-	session_write_constants(session);
 	return true;
+}
+
+bool ct_session_heal(struct ct_session *session)
+{
+	bool is_longer = ct_session_lengthen(session);
+
+	if (session->path[0] != '\0')
+		session_write_constants(session);
+	return is_longer;
 }

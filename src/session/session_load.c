@@ -63,6 +63,9 @@ static enum ctrace_status session_open_parts(struct ct_session *session, const c
 	if (session->directory_fd < 0)
 		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 	status = session_open_file(session, access);
+	/* A dormant process that ends removes its file, and then the directory. */
+	if (status == CTRACE_NOT_FOUND && rmdir(session->path) == 0)
+		return status;
 	return status == CTRACE_NOT_FOUND && session_is_in_place(session) ? CTRACE_DAMAGED : status;
 }
 
@@ -82,6 +85,19 @@ static enum ctrace_status session_check_version(uint64_t magic, uint32_t version
 	return magic != CT_SESSION_MAGIC       ? CTRACE_DAMAGED
 	       : version != CT_SESSION_VERSION ? CTRACE_UNSUPPORTED
 					       : CTRACE_OK;
+}
+
+/* A dormant process is numbered by the first who looks at it.  Its own file is not opened again:
+ * that would end the lock. */
+static void session_number(const struct ct_session *session, uint32_t *asid)
+{
+	int fd = *asid == 0 && !session->has_lock && session->file_fd >= 0
+			 ? ct_os_open_kept(session->directory_fd, "session")
+			 : -1;
+
+	if (fd >= 0)
+		*asid = ct_asid_give(session->directory_fd, NULL, fd);
+	ct_os_close(&fd);
 }
 
 /* ---- copies ---- */
@@ -258,7 +274,9 @@ enum ctrace_status ct_session_load(struct ct_session *session, const char *run_d
 		status = session_take_lock(session);
 	if (status == CTRACE_OK)
 		status = session_copy_parts(session);
-	if (status != CTRACE_OK)
+	if (status == CTRACE_OK)
+		session_number(session, &session->head->asid);
+	else
 		ct_session_close(session, false);
 	return status;
 }
@@ -296,6 +314,7 @@ enum ctrace_status ct_session_identify(const char *run_directory, const char *na
 	if (status == CTRACE_OK)
 		status = session_check_version(head->magic, head->version);
 	if (status == CTRACE_OK) {
+		session_number(&session, &head->asid);
 		*out_asid = head->asid;
 		(void)snprintf(out_jobname, 16, "%.15s", head->jobname);
 	}

@@ -13,15 +13,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #define FIRST_CLASSES 8192u /* bytes of the table of classes at first */
-#define LOCK_TRIES 5u       /* a millisecond apart */
+#define DIRECTORY_TRIES 3u
 
 /* ---- the identity of the process ---- */
 
@@ -64,52 +63,6 @@ static void find_command_line(char *out, size_t size)
 		(void)snprintf(out, size, "%s", program_invocation_name);
 }
 
-/* Tries for a few milliseconds only: the holder of the lock may be stopped for ever, for example by
- * a debugger. */
-static bool file_lock_soon(int fd)
-{
-	const struct timespec pause = { .tv_nsec = 1000000 };
-
-	for (unsigned tries = 0; tries < LOCK_TRIES; tries++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return true;
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return false;
-		(void)nanosleep(&pause, NULL);
-	}
-	return false;
-}
-
-/* Returns a number that hardly any other process has. */
-static uint32_t asid_make_random(void)
-{
-	uint64_t mixed = ((uint64_t)getpid() << 20 ^ ct_clock_wall_ns()) * 0x9E3779B97F4A7C15u;
-
-	return (uint32_t)(mixed >> 32) % 0xFFFF + 1;
-}
-
-/* Returns the next number of the run directory: 1 to FFFF, then 1 again. */
-static uint32_t asid_take_next(int run_fd)
-{
-	uint32_t last = 0;
-	size_t got;
-	int fd;
-
-	if (run_fd < 0 || ct_os_open_file(run_fd, "asid", O_RDWR | O_CREAT, &fd) != CTRACE_OK)
-		return 1;
-	if (!file_lock_soon(fd)) {
-		ct_os_close(&fd);
-		return asid_make_random();
-	}
-	if (ct_os_read_at(fd, &last, sizeof last, 0, &got) != CTRACE_OK || got != sizeof last)
-		last = 0;
-	last = last % 0xFFFF + 1;
-	if (ct_os_write_at(fd, &last, sizeof last, 0) != CTRACE_OK)
-		last = 1;
-	ct_os_close(&fd);
-	return last;
-}
-
 /* ---- the initial content ---- */
 
 void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place)
@@ -118,8 +71,8 @@ void ct_session_write_constants(struct ct_session *session, const struct ct_sess
 
 	head->version = CT_SESSION_VERSION;
 	head->abi = CTRACE_ABI;
-	head->pid = (uint32_t)getpid();
-	head->uid = geteuid();
+	head->pid = session->pid;
+	head->uid = session->uid;
 	head->layout = session->layout;
 	head->place = *place;
 	head->process_start = 0;
@@ -133,19 +86,42 @@ void ct_session_note_start(struct ct_session *session)
 			 __ATOMIC_RELAXED);
 }
 
-static void head_fill(struct ct_session *session, const struct ct_session_place *place,
-		      uint32_t asid)
+static void head_fill(struct ct_session *session, uint32_t asid)
+{
+	const struct ct_session_place not_known = { .process_space = 0 };
+	struct ct_session_head *head = session->head;
+	char text[4096];
+
+	ct_session_write_constants(session, &not_known);
+	head->asid = asid;
+	head->start_ns = ct_clock_wall_ns();
+	find_program(head->program, sizeof head->program);
+	find_jobname(head->program, head->jobname);
+	if (getcwd(text, sizeof text) != NULL)
+		(void)!ct_session_add_text(session, text, strlen(text), &head->working_directory);
+	if (ct_os_environment("MFTRACE_LOGS") != NULL) {
+		(void)snprintf(text, sizeof text, "%s", ct_os_environment("MFTRACE_LOGS"));
+		(void)!ct_session_add_text(session, text, strlen(text), &head->log_directory);
+	}
+	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
+}
+
+void ct_session_note_clock(struct ct_session *session)
+{
+	ct_shared_sync_start(&session->head->sync);
+}
+
+void ct_session_note_origin(struct ct_session *session)
 {
 	struct ct_session_head *head = session->head;
 	struct utsname system;
 	char text[4096];
 
-	ct_session_write_constants(session, place);
-	head->asid = asid;
-	head->start_ns = ct_clock_wall_ns();
+	if (head->asid == 0 && ct_session_directory(session) >= 0)
+		(void)!ct_asid_give(session->directory_fd, &head->asid, -1);
+	session->world = ct_os_world();
+	head->place = ct_place_here();
 	ct_place_boot(head->boot_id);
-	find_program(head->program, sizeof head->program);
-	find_jobname(head->program, head->jobname);
 	if (uname(&system) == 0) {
 		(void)snprintf(head->host, sizeof head->host, "%s", system.nodename);
 		(void)snprintf(head->system, sizeof head->system, "%.60s %.60s", system.sysname,
@@ -153,14 +129,6 @@ static void head_fill(struct ct_session *session, const struct ct_session_place 
 	}
 	find_command_line(text, sizeof text);
 	(void)!ct_session_add_text(session, text, strlen(text), &head->command_line);
-	if (getcwd(text, sizeof text) != NULL)
-		(void)!ct_session_add_text(session, text, strlen(text), &head->working_directory);
-	if (ct_os_environment("MFTRACE_LOGS") != NULL) {
-		(void)snprintf(text, sizeof text, "%s", ct_os_environment("MFTRACE_LOGS"));
-		(void)!ct_session_add_text(session, text, strlen(text), &head->log_directory);
-	}
-	ct_shared_sync_start(&head->sync);
-	__atomic_store_n(&head->magic, CT_SESSION_MAGIC, __ATOMIC_RELEASE);
 }
 
 /*
@@ -176,6 +144,7 @@ static enum ctrace_status session_copy_parent(struct ct_session *session,
 
 	memcpy(head, parent->head, sizeof *head);
 	head->has_paths = 0;
+	head->bell.level = CTRACE_LEVEL_NONE;
 	if (ct_session_allocate(session, session->layout.components_at,
 				&session->components_allocated,
 				parent->components_allocated) != CTRACE_OK ||
@@ -196,7 +165,7 @@ static enum ctrace_status session_copy_parent(struct ct_session *session,
 	head->ring_count = head->flight_wanted = head->ring_moves = 0;
 	memset(head->ring_place, 0, sizeof head->ring_place);
 	memset(head->annex, 0, sizeof head->annex);
-	head->control_refused = head->control_requests = 0;
+	head->control_refused = head->control_requests = head->late_rings = 0;
 	memset(head->lost, 0, sizeof head->lost);
 	for (uint32_t i = 0; i < head->component_count; i++)
 		session->components[i].delivered = session->components[i].bytes = 0;
@@ -221,12 +190,14 @@ static void session_begin_new(struct ct_session *session)
 	(void)!ct_session_allocate(session, session->layout.classes_at, &session->classes_allocated,
 				   FIRST_CLASSES);
 	ct_class_table_start(session->classes, session->classes_allocated);
-	head->texts_size = 1;                      /* no text may have the value 0 */
+	head->texts_size = 1; /* no text may have the value 0 */
+	head->bell.level = CTRACE_LEVEL_NONE;
+	head->is_dormant = CT_ATTACHING;
 	head->config.keep_ns = CT_SESSION_KEEP_NS; /* until the configuration sets it */
 }
 
 static enum ctrace_status session_fill(struct ct_session *session, const struct ct_session *parent,
-				       const struct ct_session_place *place, uint32_t asid)
+				       uint32_t asid)
 {
 	enum ctrace_status status = CTRACE_OK;
 
@@ -235,7 +206,7 @@ static enum ctrace_status session_fill(struct ct_session *session, const struct 
 	else
 		session_begin_new(session);
 	if (status == CTRACE_OK)
-		head_fill(session, place, asid);
+		head_fill(session, asid);
 	return status;
 }
 
@@ -274,11 +245,11 @@ static enum ctrace_status session_map_private(struct ct_session *session,
  */
 static enum ctrace_status file_set_size(struct ct_session *session, void **out_base)
 {
-	enum ctrace_status status = ct_os_truncate(session->file_fd, session->layout.size);
+	enum ctrace_status status = ct_os_extend(session->file_fd, session->layout.size);
 
 	if (status == CTRACE_OK)
 		status = ct_os_map(session->file_fd, session->layout.size, true, out_base);
-	if (status == CTRACE_OK)
+	if (status == CTRACE_OK && session->file_system != CT_OS_MEMORY)
 		(void)madvise(*out_base, session->layout.size, MADV_RANDOM);
 	return status;
 }
@@ -287,17 +258,22 @@ static enum ctrace_status file_set_size(struct ct_session *session, void **out_b
  * better than a file in which nothing can be registered. */
 static enum ctrace_status session_allocate_first(struct ct_session *session)
 {
-	enum ctrace_status status = ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
+	const struct {
+		uint64_t at, size;
+		uint64_t *allocated; /* NULL: the head */
+	} parts[] = {
+		{ 0, CT_SESSION_PATHS, NULL },
+		{ session->layout.components_at, CT_SESSION_PAGE, &session->components_allocated },
+		{ session->layout.classes_at, FIRST_CLASSES, &session->classes_allocated },
+		{ session->layout.texts_at, CT_SESSION_PAGE, &session->texts_allocated },
+	};
+	enum ctrace_status status = CTRACE_OK;
 
-	if (status == CTRACE_OK)
-		status = ct_session_allocate(session, session->layout.components_at,
-					     &session->components_allocated, 1);
-	if (status == CTRACE_OK)
-		status = ct_session_allocate(session, session->layout.classes_at,
-					     &session->classes_allocated, FIRST_CLASSES);
-	if (status == CTRACE_OK)
-		status = ct_session_allocate(session, session->layout.texts_at,
-					     &session->texts_allocated, 1);
+	for (size_t i = 0; i < CT_COUNT(parts) && status == CTRACE_OK; i++) {
+		status = ct_os_allocate_quietly(session->file_fd, parts[i].at, parts[i].size);
+		if (status == CTRACE_OK && parts[i].allocated != NULL)
+			*parts[i].allocated = parts[i].size;
+	}
 	return status;
 }
 
@@ -307,15 +283,18 @@ static enum ctrace_status session_make_file(struct ct_session *session,
 					    const struct ct_session *parent, void **out_base)
 {
 	struct flock lock = ct_session_alive_lock();
-	enum ctrace_status status = ct_os_open_file(session->directory_fd, "session",
-						    O_RDWR | O_CREAT | O_EXCL, &session->file_fd);
+	uint64_t limit = ct_os_file_limit();
+	enum ctrace_status status = ct_os_make_kept(session->directory_fd, "session",
+						    &session->file_fd, &session->file_id);
 
 	if (status != CTRACE_OK)
 		return status;
-	session->file_id = ct_os_file_id(session->file_fd);
-	ct_os_store_in_place(session->file_fd);
-	session->layout =
-		parent != NULL ? parent->layout : ct_session_layout_for(ct_os_file_limit());
+	if (session->file_system != CT_OS_MEMORY)
+		ct_os_store_in_place(session->file_fd);
+	if (limit != UINT64_MAX)
+		ct_guard_output();
+	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(limit);
+	errno = EFBIG; /* of a layout that is too small */
 	do
 		status = session->layout.size != 0 ? file_set_size(session, out_base)
 						   : CTRACE_OS_ERROR;
@@ -324,21 +303,23 @@ static enum ctrace_status session_make_file(struct ct_session *session,
 		status = CTRACE_OS_ERROR;
 	if (status == CTRACE_OK)
 		status = session_allocate_first(session);
-	/* From here on nobody opens the file for writing by accident and cuts it while others map
-	 * it. */
-	(void)fchmod(session->file_fd, CT_OS_KEPT_MODE);
 	if (status != CTRACE_OK)
 		ct_os_close(&session->file_fd);
 	return status;
 }
 
-static enum ctrace_status directory_name(struct ct_session *session, int run_fd,
-					 const char *run_directory, const char *temporary)
+/* The directory gets the first free number of this process. */
+static enum ctrace_status directory_name(struct ct_session *session, const char *run_directory,
+					 const char *temporary)
 {
+	char from[3 + 100], to[3 + sizeof session->directory];
+
+	(void)snprintf(from, sizeof from, "../%s", temporary);
 	for (unsigned n = 0; n < 100000; n++) {
 		(void)snprintf(session->directory, sizeof session->directory, "%u.%u",
-			       (unsigned)getpid(), n);
-		if (syscall(SYS_renameat2, run_fd, temporary, run_fd, session->directory,
+			       (unsigned)session->pid, n);
+		(void)snprintf(to, sizeof to, "../%s", session->directory);
+		if (syscall(SYS_renameat2, session->directory_fd, from, session->directory_fd, to,
 			    1 /* RENAME_NOREPLACE */) == 0) {
 			if (snprintf(session->path, sizeof session->path, "%s/%s", run_directory,
 				     session->directory) >= (int)sizeof session->path)
@@ -351,72 +332,83 @@ static enum ctrace_status directory_name(struct ct_session *session, int run_fd,
 	return CTRACE_OS_ERROR;
 }
 
+/* Opens the directory that was just made. */
+static bool directory_open_new(struct ct_session *session, const char *path)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	int fd = open(path, flags);
+	struct stat made;
+
+	/* mkdir() applies the umask */
+	if (fd < 0 && errno == EACCES && chmod(path, 0700) == 0)
+		fd = open(path, flags);
+	session->directory_fd = ct_os_high(fd);
+	if (session->directory_fd < 0 || fstat(session->directory_fd, &made) != 0)
+		return false;
+	if ((made.st_mode & 0777) != 0700)
+		(void)fchmod(session->directory_fd, 0700);
+	session->directory_id = (struct ct_file_id){ made.st_dev, made.st_ino };
+	session->uid = made.st_uid;
+	return true;
+}
+
 /* Makes and fills the file, and only then gives the directory its name. */
 static enum ctrace_status session_make_directory(struct ct_session *session,
 						 const char *run_directory,
 						 const struct ct_session *parent)
 {
-	const struct ct_session_place place = ct_place_here();
 	enum ctrace_status status = CTRACE_DENIED;
-	struct stat made;
-	char temporary[100];
+	char path[4096 + 100];
+	const char *temporary = path + strlen(run_directory) + 1;
 	void *base = NULL;
-	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int error = 0;
 
-	if (run_fd < 0)
+	session->pid = (uint32_t)getpid();
+	(void)snprintf(path, sizeof path, "%s/.new-%u-0-%llx", run_directory,
+		       (unsigned)session->pid, (unsigned long long)ct_clock_mono_ns());
+	if (mkdir(path, 0700) != 0)
 		return CTRACE_DENIED;
-	(void)snprintf(temporary, sizeof temporary, ".new-%u-%llu-%llx", (unsigned)getpid(),
-		       (unsigned long long)place.process_space,
-		       (unsigned long long)ct_clock_mono_ns());
-	if (mkdirat(run_fd, temporary, 0700) != 0)
-		goto undo_run;
-	if (fstatat(run_fd, temporary, &made, AT_SYMLINK_NOFOLLOW) == 0 &&
-	    (made.st_mode & 0777) != 0700)
-		(void)fchmodat(run_fd, temporary, 0700, 0); /* mkdirat() applies the umask */
-	session->directory_fd = ct_os_high(
-		openat(run_fd, temporary, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-	if (session->directory_fd < 0)
+	if (!directory_open_new(session, path))
 		goto undo_directory;
-	session->directory_id = ct_os_file_id(session->directory_fd);
+	session->file_system = ct_os_file_system(session->directory_fd);
 	ct_session_guard_directory(session);
 	status = session_make_file(session, parent, &base);
 	if (status != CTRACE_OK)
 		goto undo_map;
 	ct_session_set_base(session, base);
-	session->world = ct_os_world();
-	status = session_fill(session, parent, &place, asid_take_next(run_fd));
+	status = session_fill(session, parent, 0);
 	if (status == CTRACE_OK)
-		status = directory_name(session, run_fd, run_directory, temporary);
-	if (status != CTRACE_OK)
-		goto undo_map;
-	ct_os_close(&run_fd);
-	return CTRACE_OK;
+		status = directory_name(session, run_directory, temporary);
+	if (status == CTRACE_OK)
+		return CTRACE_OK;
 
 undo_map:
+	error = errno;
 	if (base != NULL)
 		(void)munmap(base, session->layout.size);
 	ct_os_close(&session->file_fd);
 undo_directory:
+	error = error != 0 ? error : errno;
 	ct_os_close(&session->directory_fd);
 	ct_directory_remove(run_directory, temporary);
-undo_run:
-	ct_os_close(&run_fd);
+	errno = error;
 	return status;
 }
 
 static enum ctrace_status session_make_private(struct ct_session *session,
 					       const struct ct_session *parent)
 {
-	const struct ct_session_place place = ct_place_here();
 	void *base;
 	enum ctrace_status status;
 
 	ct_session_init(session);
+	session->pid = (uint32_t)getpid();
+	session->uid = geteuid();
 	status = session_map_private(session, parent, &base);
 	if (status != CTRACE_OK)
 		return status;
 	ct_session_set_base(session, base);
-	status = session_fill(session, parent, &place, parent != NULL ? parent->head->asid : 1);
+	status = session_fill(session, parent, parent != NULL ? parent->head->asid : 1);
 	if (status != CTRACE_OK)
 		ct_session_close(session, false);
 	return status;
@@ -425,14 +417,29 @@ static enum ctrace_status session_make_private(struct ct_session *session,
 static enum ctrace_status session_make_new(struct ct_session *session, const char *run_directory,
 					   const struct ct_session *parent)
 {
-	ct_session_init(session);
-	if (run_directory != NULL &&
-	    session_make_directory(session, run_directory, parent) == CTRACE_OK)
-		return CTRACE_OK;
+	for (unsigned tries = 0; run_directory != NULL; tries++) {
+		ct_session_init(session);
+		if (session_make_directory(session, run_directory, parent) == CTRACE_OK)
+			return CTRACE_OK;
+		/* somebody took the new directory for an abandoned one, before it was locked */
+		if (errno == ENOENT && tries < DIRECTORY_TRIES)
+			continue;
+		ct_unattached_note(run_directory, errno != 0 ? errno : EIO, 0);
+		break;
+	}
 	return session_make_private(session, parent);
 }
 
 enum ctrace_status ct_session_create(struct ct_session *session, const char *run_directory)
+{
+	enum ctrace_status status = ct_session_create_dormant(session, run_directory);
+
+	if (status == CTRACE_OK)
+		ct_session_note_clock(session);
+	return status;
+}
+
+enum ctrace_status ct_session_create_dormant(struct ct_session *session, const char *run_directory)
 {
 	enum ctrace_status status = session_make_new(session, run_directory, NULL);
 

@@ -6,6 +6,7 @@
  *     session_load.c    copies or maps that of another process
  *     session_keep.c    protects our own from cleaners and from truncation
  *     session_layout.c  the positions of its parts
+ *     number.c          its ASID
  *     session_share.c   lets a group reach the control socket of our own
  *
  * and directory.c and annex.c, which remove abandoned ones.
@@ -60,6 +61,11 @@ void ct_session_set_own(const struct ct_session *session);
 /* ---- session_make.c */
 /* Writes the identity of the process and the layout, but not yet the magic number. */
 void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place);
+
+/* ---- number.c */
+/* Numbers a session that has no number yet: this process's own, in its mapped head, or the one whose
+ * file is open for writing.  Returns the number; 0 when it cannot be stored. */
+uint32_t ct_asid_give(int directory_fd, uint32_t *mapped, int session_fd);
 
 /* ---- session_keep.c */
 /* Locks the directory, because cleaners of temporary directories keep a locked one. */

@@ -16,6 +16,7 @@
 
 #include "tools/traces/annotation.h"
 #include "catalog/catalog.h"
+#include "cli/new_file.h"
 #include "tools/traces/catalog_draft.h"
 #include "print/json_text.h"
 
@@ -259,14 +260,13 @@ static bool report_unwritten(const char *path)
 
 static bool file_write(const char *path, const struct ct_buf *text)
 {
-	FILE *file = fopen(path, "we");
+	struct new_file file;
 	bool is_written;
 
-	if (file == NULL)
+	if (!new_file_open(&file, path))
 		return report_unwritten(path);
-	is_written = fwrite(text->data, 1, text->size, file) == text->size;
-	is_written = fclose(file) == 0 && is_written;
-	return is_written || report_unwritten(path);
+	is_written = ct_tool_write(file.fd, text->data, text->size) || report_unwritten(path);
+	return (new_file_end(&file, is_written) || report_unwritten(path)) && is_written;
 }
 
 static bool print_all(const struct ct_catalog *catalog, const struct arguments *arguments)

@@ -359,12 +359,24 @@ struct reported {
 };
 _Static_assert(sizeof(struct reported) <= 4096, "one write to a pipe, as a whole");
 
+/* Holds SIGINT back.  The console on a terminal does so except while a line is typed: an interrupt
+ * at any other time is meant for the command, or for the next line. */
+static void interrupt_hold(bool is_held)
+{
+	sigset_t interrupt;
+
+	(void)sigemptyset(&interrupt);
+	(void)sigaddset(&interrupt, SIGINT);
+	(void)sigprocmask(is_held ? SIG_BLOCK : SIG_UNBLOCK, &interrupt, NULL);
+}
+
 static void command_run_and_report(struct dialogue *dialogue, const char *line, size_t size,
 				   int report_fd)
 {
 	struct reported reported;
 
 	(void)signal(SIGINT, SIG_DFL);
+	interrupt_hold(false);
 	ct_operator_run(dialogue, line, size);
 	fflush(stdout);
 	reported = (struct reported){ .prompted = dialogue->prompted, .wto = dialogue->wto };
@@ -375,7 +387,9 @@ static void command_run_and_report(struct dialogue *dialogue, const char *line, 
 
 static void command_wait(struct dialogue *dialogue, pid_t child, int report_fd)
 {
+	struct sigaction ignore = { .sa_handler = SIG_IGN };
 	struct reported reported;
+	struct sigaction kept;
 	int status = 0;
 
 	/* A result, or the end of the command, ends the read: processes that the command
@@ -386,6 +400,9 @@ static void command_wait(struct dialogue *dialogue, pid_t child, int report_fd)
 	}
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
+	/* Throws away the console's own copy of the interrupt. */
+	(void)sigaction(SIGINT, &ignore, &kept);
+	(void)sigaction(SIGINT, &kept, NULL);
 	if (WIFSIGNALED(status)) {
 		putchar('\n');
 		ct_wto(&dialogue->wto, CTR025I, NULL);
@@ -396,27 +413,28 @@ static void command_wait(struct dialogue *dialogue, pid_t child, int report_fd)
  * not the console. */
 static void command_run_apart(struct dialogue *dialogue, const char *line, size_t size)
 {
-	struct sigaction ignore = { .sa_handler = SIG_IGN };
-	struct sigaction kept;
-	pid_t child;
-	int ends[2];
+	pid_t child = -1;
+	sigset_t pending;
+	int ends[2] = { -1, -1 };
 
-	if (pipe2(ends, O_CLOEXEC) != 0) {
-		ct_operator_run(dialogue, line, size);
-		return;
-	}
 	fflush(NULL);
-	(void)sigaction(SIGINT, &ignore, &kept);
-	child = fork();
-	if (child == 0)
-		command_run_and_report(dialogue, line, size, ends[1]);
-	ct_os_close(&ends[1]);
+	if (pipe2(ends, O_CLOEXEC) == 0) {
+		child = fork();
+		if (child == 0)
+			command_run_and_report(dialogue, line, size, ends[1]);
+		ct_os_close(&ends[1]);
+	}
+	/* One that came before the fork was not sent to the command. */
+	if (child > 0 && sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1)
+		(void)kill(child, SIGINT);
 	if (child > 0)
 		command_wait(dialogue, child, ends[0]);
 	ct_os_close(&ends[0]);
-	(void)sigaction(SIGINT, &kept, NULL);
-	if (child < 0)
+	if (child < 0) {
+		interrupt_hold(false);
 		ct_operator_run(dialogue, line, size);
+		interrupt_hold(true);
+	}
 }
 
 /* Returns false when the console is to end. */
@@ -494,6 +512,7 @@ int cmd_console(int argc, char **argv)
 	ct_operator_start();
 	logs_open(&console.logs);
 	console.dialogue.wto.has_caret = ct_console_input_open(NULL);
+	interrupt_hold(console.dialogue.wto.has_caret);
 	console_run(&console);
 	ct_console_input_close();
 	logs_close(&console.logs);

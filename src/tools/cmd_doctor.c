@@ -30,6 +30,8 @@
 
 #define SHOWN 6u                        /* components, and files, in a line */
 #define LOADER_LIMIT ((size_t)64 << 20) /* of its account, and of a list of mappings */
+#define LOADER_ROOM \
+	((uint64_t)4 << 20) /* with less for a file the loader's account would end the program */
 #define PATH_ROOM 4096
 
 /* Exit statuses besides CMD_DONE and CMD_NOTHING: tracing does not work. */
@@ -39,6 +41,8 @@ struct doctor {
 	bool is_json;
 	char **program; /* NULL: pid */
 	uint32_t pid;
+	bool has_no_proc;   /* /proc is not mounted */
+	bool maps_hidden;   /* the mappings of the process cannot be read */
 	char directory[64]; /* what is the program's, for this run: "run" and "loader" in it */
 	struct ct_buf library;
 	struct ct_buf libcob, cobol_library; /* as the program loaded them */
@@ -48,6 +52,7 @@ struct doctor {
 	json_t *problems;
 	uint64_t recovered; /* events */
 	int how;            /* of the program: the status of waitpid() */
+	bool is_cut;        /* ct_directory_is_cut(), of the session of pid */
 };
 
 /* ---- what is found ---- */
@@ -77,16 +82,27 @@ static void line_add(const struct doctor *doctor, const char *text)
 
 static void print_library(struct doctor *doctor)
 {
+	bool lacks_account = doctor->program != NULL && ct_os_file_limit() < LOADER_ROOM;
+
 	line_begin(doctor, "library");
 	if (doctor->library.size != 0) {
 		line_add_text(doctor, doctor->library.data, doctor->library.size);
-	} else if (doctor->shown != 0) {
+	} else if (doctor->shown != 0 && !doctor->has_no_proc && !lacks_account) {
 		line_add(doctor, "linked into the program (libctrace.a)");
 	} else {
-		problem_add(doctor, "library");
+		if (doctor->shown == 0)
+			problem_add(doctor, "library");
 		line_add(
 			doctor,
-			"libctrace was not loaded: the program is not linked with it, or has failed before that");
+			doctor->has_no_proc
+				? "not known: /proc is not mounted here, so the libraries, threads and environment of a process cannot be seen"
+			: lacks_account
+				? "not known: the limit on the size of files (ulimit -f) leaves no room for the loader's account"
+			: doctor->maps_hidden
+				? "not known: the memory of the process is not visible to this user"
+			: doctor->pid != 0
+				? "libctrace.so is not loaded; libctrace.a would not be visible before the first tracing routine"
+				: "libctrace was not loaded: the program is not linked with it, or has failed before that");
 	}
 	line_add(doctor, "\n");
 }
@@ -94,6 +110,7 @@ static void print_library(struct doctor *doctor)
 static void print_configuration(struct doctor *doctor, const struct ct_session *session)
 {
 	const struct ct_session_config *config = &session->head->config;
+	char clock[CT_CLOCK_TEXT];
 	struct ct_buf text;
 
 	ct_buf_init(&text);
@@ -105,6 +122,10 @@ static void print_configuration(struct doctor *doctor, const struct ct_session *
 	line_add(doctor, "\n");
 	if (config->error != 0 || config->diagnostics != 0 || config->stopped_at != 0)
 		problem_add(doctor, "configuration");
+	ct_list_clock_print(session, clock);
+	line_begin(doctor, "clock");
+	line_add(doctor, clock);
+	line_add(doctor, "\n");
 	ct_buf_fini(&text);
 }
 
@@ -129,7 +150,9 @@ static void print_components(struct doctor *doctor, const struct list_process *p
 	if (process->count > SHOWN && !doctor->is_json)
 		printf(" and %" PRIu32 " more", process->count - SHOWN);
 	if (process->count == 0) {
-		line_add(doctor, "none was registered: the program has called no tracing routine");
+		line_add(
+			doctor,
+			"none is registered: the process has attached, and has traced nothing so far");
 		problem_add(doctor, "components");
 	} else if (on == 0) {
 		line_add(doctor, "; none is on: set mftrace.level, or mftrace.level.COMPONENT");
@@ -220,8 +243,10 @@ static void print_destination(struct doctor *doctor, const struct ct_session *se
 	problem_add(doctor, "destination");
 }
 
-static void print_destinations(struct doctor *doctor, const struct ct_session *session)
+static void print_destinations(struct doctor *doctor, const struct list_process *process)
 {
+	const struct ct_session *session = &process->session;
+	const struct list_counters *counters = &process->counters;
 	uint32_t count = 0;
 
 	line_begin(doctor, "files");
@@ -237,7 +262,12 @@ static void print_destinations(struct doctor *doctor, const struct ct_session *s
 			print_destination(doctor, session, i);
 		}
 	}
-	line_add(doctor, count == 0 ? "none: nothing was traced\n" : "\n");
+	if (count == 0)
+		line_add(doctor,
+			 counters->pending + counters->in_storage + counters->lost_total != 0
+				 ? "none: no event has reached a file"
+				 : "none: nothing was traced");
+	line_add(doctor, "\n");
 }
 
 static void print_losses(struct doctor *doctor, const struct list_counters *counters)
@@ -278,8 +308,11 @@ static void process_look_at(const struct ct_directory_entry *entry, void *user)
 	if (doctor->pid != 0 && entry->pid != doctor->pid)
 		return;
 	if (ct_session_load(&process.session, entry->run_directory, entry->name, false) !=
-	    CTRACE_OK)
+	    CTRACE_OK) {
+		doctor->is_cut |=
+			doctor->pid != 0 && ct_directory_is_cut(entry->run_directory, entry->name);
 		return;
+	}
 	if (ct_list_gather_components(&process, NULL, false)) {
 		if (doctor->shown++ == 0)
 			print_library(doctor);
@@ -287,8 +320,21 @@ static void process_look_at(const struct ct_directory_entry *entry, void *user)
 			printf("process %" PRIu32 "\n", entry->pid);
 		ct_list_gather_counters(&process.session, &process.counters);
 		print_configuration(doctor, &process.session);
+		if (process.session.head->was_cut != 0) {
+			problem_add(doctor, CT_DIRECTORY_CUT);
+			line_begin(doctor, "session");
+			line_add(doctor, CT_DIRECTORY_CUT "\n");
+		} else if (process.session.head->is_dormant == CT_DORMANT) {
+			line_begin(doctor, "dormant");
+			line_add(
+				doctor,
+				ct_bell_is_parted(process.session.path)
+					? "nothing is traced; the process has changed its user, so it cannot "
+					  "be woken: set a level in its configuration\n"
+					: "nothing is traced, so the process has no thread of ctrace\n");
+		}
 		print_components(doctor, &process);
-		print_destinations(doctor, &process.session);
+		print_destinations(doctor, &process);
 		print_losses(doctor, &process.counters);
 		json_array_append_new(doctor->processes, ct_list_json(&process));
 	}
@@ -296,16 +342,139 @@ static void process_look_at(const struct ct_directory_entry *entry, void *user)
 	ct_session_close(&process.session, false);
 }
 
-/* Reports why: the library was not loaded, was not called, may not trace, or the program died
- * before. */
+/* ---- no session was found ---- */
+
+struct untraced {
+	uint32_t pid;
+	char run_directory[PATH_ROOM]; /* in which the process got no directory; "": none */
+	int error;
+};
+
+static void unattached_look_at(const char *run_directory, void *user)
+{
+	struct untraced *untraced = user;
+	struct ct_unattached noted;
+
+	if (!ct_unattached_read(run_directory, &noted) || noted.pid != untraced->pid)
+		return;
+	(void)snprintf(untraced->run_directory, sizeof untraced->run_directory, "%s",
+		       run_directory);
+	untraced->error = noted.error;
+}
+
+/* Returns true when the process has a thread of ctrace. */
+static bool process_has_own_thread(uint32_t pid)
+{
+	char path[PATH_ROOM], name[32] = "";
+	const struct dirent *entry;
+	bool has_one = false;
+	DIR *directory;
+
+	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", pid);
+	directory = opendir(path);
+	while (directory != NULL && !has_one && (entry = readdir(directory)) != NULL) {
+		(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%.20s/comm", pid,
+			       entry->d_name);
+		(void)ct_place_read(path, name, sizeof name);
+		has_one = strncmp(name, "ctrace-", 7) == 0;
+	}
+	if (directory != NULL)
+		(void)closedir(directory);
+	return has_one;
+}
+
+/* The run directory in the environment that the process began with; NULL: none is visible. */
+static const char *process_run_directory(uint32_t pid, struct ct_buf *environment)
+{
+	static const char name[] = "CTRACE_RUN_DIR=";
+	char path[64];
+
+	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/environ", pid);
+	if (ct_os_read_file(path, LOADER_LIMIT, environment) != CTRACE_OK)
+		return NULL;
+	for (const char *at = ct_buf_text(environment), *end = at + environment->size; at < end;
+	     at += strlen(at) + 1)
+		if (strncmp(at, name, sizeof name - 1) == 0)
+			return at + sizeof name - 1;
+	return NULL;
+}
+
+/* Returns true when the process's limit on files leaves no room for a session.  It may leave none
+ * for a note of that in the run directory either. */
+static bool process_lacks_file_size(uint32_t pid)
+{
+	static const char name[] = "\nMax file size";
+	char path[64];
+	struct ct_buf limits;
+	const char *at;
+	bool lacks = false;
+
+	ct_buf_init(&limits);
+	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/limits", pid);
+	if (ct_os_read_file(path, LOADER_LIMIT, &limits) == CTRACE_OK &&
+	    (at = strstr(ct_buf_text(&limits), name)) != NULL) {
+		at += strspn(at + sizeof name - 1, " ") + sizeof name - 1;
+		lacks = *at != 'u' && /* unlimited */
+			ct_session_layout_for(strtoull(at, NULL, 10)).size == 0;
+	}
+	ct_buf_fini(&limits);
+	return lacks;
+}
+
+static void print_process_untraced(struct doctor *doctor)
+{
+	struct untraced untraced = { .pid = doctor->pid };
+	const char *ours = ct_os_environment("CTRACE_RUN_DIR"), *its;
+	struct ct_buf environment;
+
+	ct_buf_init(&environment);
+	ct_directory_each_run_directory(unattached_look_at, &untraced);
+	its = process_run_directory(doctor->pid, &environment);
+	if (doctor->is_cut) {
+		line_add(doctor, "not known: " CT_DIRECTORY_CUT);
+	} else if (untraced.run_directory[0] != '\0') {
+		line_add(doctor, "not known: the process got no directory in ");
+		line_add_text(doctor, untraced.run_directory, strlen(untraced.run_directory));
+		line_add(doctor, ": ");
+		line_add(doctor, ct_list_unattached_why(untraced.error));
+	} else if (its != NULL && (ours == NULL || strcmp(its, ours) != 0) &&
+		   (doctor->library.size != 0 || doctor->maps_hidden)) {
+		line_add(doctor, "not known: the process has another CTRACE_RUN_DIR, ");
+		line_add_text(doctor, its, strlen(its));
+	} else if (process_lacks_file_size(doctor->pid)) {
+		line_add(doctor, "not known: ");
+		line_add(doctor, ct_list_unattached_why(EFBIG));
+	} else if (process_has_own_thread(doctor->pid)) {
+		line_add(
+			doctor,
+			"not known: the process is traced, but has no directory in a run directory that is searched here");
+	} else {
+		line_add(
+			doctor,
+			doctor->has_no_proc
+				? "none is visible: the program is not linked with libctrace, has called no tracing routine yet, ctrace.attach is off, or it has another run directory; without /proc it is not known which"
+				: "none is visible: the program has called no tracing routine yet, ctrace.attach is off, or another run directory is configured; it is not known which");
+	}
+	ct_buf_fini(&environment);
+}
+
+/* Of a process or a program without a session. */
 static void print_untraced(struct doctor *doctor)
 {
 	print_library(doctor);
 	problem_add(doctor, "components");
 	line_begin(doctor, "components");
-	line_add(
-		doctor,
-		"none was registered: the program has called no tracing routine, or ctrace.attach is off\n");
+	if (doctor->pid != 0) {
+		print_process_untraced(doctor);
+	} else if (ct_session_layout_for(ct_os_file_limit()).size == 0) {
+		line_add(doctor, "not known: ");
+		line_add(doctor, ct_list_unattached_why(EFBIG));
+	} else {
+		line_add(
+			doctor,
+			"none is visible: the program has called no tracing routine, or ctrace.attach is off; it is not known which");
+	}
+	line_add(doctor, "\n");
 }
 
 /* ---- the library ---- */
@@ -369,7 +538,8 @@ static void library_find_mapped(struct doctor *doctor)
 
 	ct_buf_init(&text);
 	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", doctor->pid);
-	if (ct_os_read_file(path, LOADER_LIMIT, &text) == CTRACE_OK)
+	doctor->maps_hidden = ct_os_read_file(path, LOADER_LIMIT, &text) != CTRACE_OK;
+	if (!doctor->maps_hidden)
 		libraries_find(doctor, ct_buf_text(&text), " /");
 	ct_buf_fini(&text);
 }
@@ -401,7 +571,7 @@ static void cobol_print(struct doctor *doctor, const struct cobol *cobol)
 	line_add(doctor, " is for ");
 	line_add(doctor, cobol->built_for[0] != '\0' ? cobol->built_for : "an unknown version");
 	if (!cobol->is_alike)
-		line_add(doctor, "; they do not fit: build ctrace anew where this libcob is");
+		line_add(doctor, "; they do not fit: build ctrace again where this libcob is");
 	else if (!cobol->is_loaded)
 		line_add(
 			doctor,
@@ -511,8 +681,9 @@ static _Noreturn void program_exec(const struct doctor *doctor, int to_parent)
 	(void)signal(SIGINT, SIG_DFL);
 	(void)signal(SIGQUIT, SIG_DFL);
 	if (setenv("CTRACE_RUN_DIR", run, 1) == 0 &&
-	    setenv("CTRACE_LEAVE_DIRECTORY", "1", 1) == 0 && setenv("LD_DEBUG", "libs", 1) == 0 &&
-	    setenv("LD_DEBUG_OUTPUT", loader, 1) == 0)
+	    setenv("CTRACE_LEAVE_DIRECTORY", "1", 1) == 0 &&
+	    (ct_os_file_limit() < LOADER_ROOM ||
+	     (setenv("LD_DEBUG", "libs", 1) == 0 && setenv("LD_DEBUG_OUTPUT", loader, 1) == 0)))
 		(void)execvp(doctor->program[0], doctor->program);
 	error = errno;
 	(void)!write(to_parent, &error, sizeof error);
@@ -588,6 +759,13 @@ static void directory_look_into(const char *run_directory, void *user)
 	ct_directory_each(run_directory, process_look_at, user);
 }
 
+/* On standard error: they are other processes. */
+static void report_unattached(const char *run_directory, void *user)
+{
+	if (ct_list_print_unattached(stderr, "ctrace doctor: ", run_directory))
+		problem_add(user, "run-directory");
+}
+
 static void print_json(const struct doctor *doctor)
 {
 	json_t *object = ct_json_document(), *end = json_null();
@@ -616,6 +794,9 @@ static int process_examine(struct doctor *doctor)
 {
 	bool program_failed = false, has_problem;
 
+	/* The loader reports what a program has loaded. */
+	doctor->has_no_proc = doctor->program == NULL && access("/proc/self", F_OK) != 0;
+
 	if (doctor->program == NULL) {
 		library_find_mapped(doctor);
 		ct_directory_each_run_directory(directory_look_into, doctor);
@@ -632,6 +813,10 @@ static int process_examine(struct doctor *doctor)
 	if (doctor->shown == 0)
 		print_untraced(doctor);
 	cobol_examine(doctor);
+	if (doctor->program == NULL) {
+		(void)fflush(stdout);
+		ct_directory_each_run_directory(report_unattached, doctor);
+	}
 	if (doctor->is_json)
 		print_json(doctor);
 	if (doctor->program != NULL) {
@@ -658,7 +843,6 @@ static bool word_is_process(const char *text, uint32_t *out_pid)
 static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 {
 	struct doctor *doctor = state->input;
-	char path[32];
 
 	switch (key) {
 	case 'j':
@@ -666,8 +850,7 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (state->argc == state->next && word_is_process(argument, &doctor->pid)) {
-			(void)snprintf(path, sizeof path, "/proc/%" PRIu32, doctor->pid);
-			if (access(path, F_OK) != 0)
+			if (kill((pid_t)doctor->pid, 0) != 0 && errno == ESRCH)
 				argp_error(state, "there is no process %s", argument);
 			return 0;
 		}

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "operator/dump_run.h"
 #include "operator/recovery/recovery.h"
@@ -17,6 +18,7 @@
 struct dump_options {
 	struct target target;
 	struct ct_dump_run run;
+	bool is_made; /* the directory was not there */
 };
 
 static void print_place(const struct ct_directory_entry *entry)
@@ -104,8 +106,8 @@ static void directory_decide(struct dump_options *options)
 	if (run->directory == NULL)
 		return;
 	run->is_whole = options->target.filter.pid != 0 && lstat(run->directory, &info) != 0;
-	if (!run->is_whole)
-		(void)mkdir(run->directory, 0700); /* if it cannot be made, no dump can */
+	/* if it cannot be made, no dump can */
+	options->is_made = !run->is_whole && mkdir(run->directory, 0700) == 0;
 }
 
 int cmd_dump(int argc, char **argv)
@@ -138,6 +140,8 @@ int cmd_dump(int argc, char **argv)
 	ct_recovery_on_the_way(argv[0]);
 	options.run.filter = options.target.filter;
 	ct_dump_run(&options.run);
+	if (options.is_made && options.run.made == 0)
+		(void)rmdir(options.run.directory);
 	if (options.run.made == 0 && options.run.failed == 0)
 		fprintf(stderr, "%s: %s\n", argv[0],
 			options.run.meant == 0 ? "there is no such process, live or dead"

@@ -296,11 +296,14 @@ static void print_counters(const struct list_counters *counters)
 
 static void print_configuration(const struct ct_session *session)
 {
+	char clock[CT_CLOCK_TEXT];
 	struct ct_buf text;
 
 	ct_buf_init(&text);
 	ct_list_config_print(session, &text);
 	printf("    configuration %s\n", ct_buf_text(&text));
+	ct_list_clock_print(session, clock);
+	printf("    clock         %s\n", clock);
 	ct_buf_fini(&text);
 }
 
@@ -313,6 +316,12 @@ static void print_for_people(const struct list_process *process, bool is_first)
 		putchar('\n');
 	print_process(process);
 	print_configuration(&process->session);
+	if (process->session.head->was_cut != 0)
+		puts("    " CT_DIRECTORY_CUT);
+	else if (process->session.head->is_dormant == CT_DORMANT)
+		puts(ct_bell_is_parted(process->session.path)
+			     ? "    dormant: nothing is traced; it has changed its user and cannot be woken"
+			     : "    dormant: nothing is traced; a change takes effect at its next trace call");
 	if (process->count != 0)
 		print_components(process);
 	print_destinations(&process->session);
@@ -458,7 +467,13 @@ static int list_diagnose_nothing(const struct list_options *options)
 	return CMD_NOTHING;
 }
 
-/* On standard error: it is about no process, and JSON is one object for each. */
+/* On standard error: they are about no process, and JSON is one object for each. */
+static void report_unattached(const char *path, void *user)
+{
+	(void)user;
+	(void)ct_list_print_unattached(stderr, "ctrace list: ", path);
+}
+
 static void report_spool(const char *path, void *user)
 {
 	struct ct_buf note;
@@ -544,8 +559,10 @@ int cmd_list(int argc, char **argv)
 		fputs("ctrace list: not enough memory\n", stderr);
 	}
 	ct_buf_fini(&options.names);
-	if (options.names_kind == LIST_NO_NAMES && options.component == NULL && options.pid == 0)
+	if (options.names_kind == LIST_NO_NAMES && options.component == NULL && options.pid == 0) {
 		ct_spool_each(report_spool, NULL);
+		ct_directory_each_run_directory(report_unattached, NULL);
+	}
 	if (options.shown == 0 && !options.failed)
 		return list_diagnose_nothing(&options);
 	return options.failed ? CMD_NOTHING : CMD_DONE;

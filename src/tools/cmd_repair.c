@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/stat.h>
 
 #include "read/repair/repair.h"
@@ -220,17 +221,28 @@ static bool run_has_metadata(const struct repair_run *run)
 	return false;
 }
 
+static void report_uncopied(const char *to, enum ctrace_status status)
+{
+	const char *why = status == CTRACE_OS_ERROR ? strerror(errno) : ctrace_status_text(status);
+
+	fputs(": cannot be copied to ", stderr);
+	ct_tool_print(stderr, to, strlen(to));
+	fprintf(stderr, ": %s\n", why);
+}
+
 static int run_repair_all(struct repair_run *run)
 {
 	struct ct_repair repair = { .report = repair_report_note,
 				    .user = run,
 				    .metadata = run->metadata };
+	bool is_made;
 	int exit_status;
 
 	if (!run_has_metadata(run))
 		return CMD_UNREAD;
 	if (!run_is_apart(run))
 		return CMD_USAGE;
+	is_made = access(run->to, F_OK) != 0;
 	exit_status = directory_prepare(run->to);
 	if (exit_status != CMD_DONE)
 		return exit_status;
@@ -247,10 +259,10 @@ static int run_repair_all(struct repair_run *run)
 			fputs(": no BINFILE trace, and no directory of such; other traces cannot be repaired\n",
 			      stderr);
 		else
-			fprintf(stderr, ": %s\n",
-				status == CTRACE_OS_ERROR ? strerror(errno)
-							  : ctrace_status_text(status));
+			report_uncopied(run->to, status);
 	}
+	if (repair.traces == 0 && is_made)
+		(void)rmdir(run->to);
 	print_report(&repair, run);
 	if (repair.unread > 0)
 		return CMD_UNREAD;

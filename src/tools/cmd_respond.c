@@ -22,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "cli/end_signal.h"
+#include "cli/service.h"
 #include "lib/emit/emit.h"
 #include "tools/hosts/request.h"
 #include "tools/processes/metrics.h"
@@ -159,7 +159,7 @@ static char *verb_answer(char *const *words)
 
 static void line_log(const char *what, const char *from, const char *text, size_t size)
 {
-	flockfile(stderr); /* two threads of libnats serve requests */
+	flockfile(stderr); /* two threads of nats.so serve requests */
 	fprintf(stderr, "ctrace respond: %s", what);
 	ct_tool_print(stderr, from, strnlen(from, FROM_MAX));
 	fputs(": ", stderr);
@@ -284,7 +284,7 @@ static void respond_is_ready(void *user)
 	const struct respond_arguments *arguments = user;
 
 	fprintf(stderr, "ctrace respond: %s listens\n", arguments->host);
-	(void)sd_notify(0, "READY=1");
+	ct_systemd_notify("READY=1");
 }
 
 static error_t parse_option(int key, char *argument, struct argp_state *state)
@@ -381,7 +381,7 @@ static int metrics_serve(struct respond_arguments *arguments, const sigset_t *wh
 	if (arguments->address != NULL) {
 		result = machines_serve(arguments, while_waiting);
 	} else {
-		(void)sd_notify(0, "READY=1");
+		ct_systemd_notify("READY=1");
 		while (ct_end_wanted == 0)
 			(void)sigsuspend(while_waiting);
 	}

@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "cli/progress_line.h"
+#include "lib/emit/emit.h"
 #include "operator/recovery/recovery.h"
 #include "print/run_page.h"
 #include "tools/runs/cobol_library.h"
@@ -38,10 +39,13 @@
 #include "tools/runs/run_losses.h"
 #include "tools/runs/run_processes.h"
 #include "tools/runs/run_program.h"
+#include "tools/runs/run_report.h"
 #include "tools/runs/run_trace.h"
 
 #define LIBRARY COBOL_LIBRARY
 #define DESCRIPTORS 8u /* of a process with one traced thread: man/ctrace-cobol.7 lists them */
+#define LIMIT_DEFAULT ((uint64_t)1 << 30)
+#define LIMIT_LEAST ((uint64_t)8 << 20)
 #define FEW_DESCRIPTORS 24u
 
 enum {
@@ -55,6 +59,7 @@ enum {
 	OPTION_REPORT,
 	OPTION_CONFIG,
 	OPTION_TAIL,
+	OPTION_LIMIT_SIZE,
 	OPTION_SUMMARY
 };
 
@@ -63,6 +68,7 @@ enum summary { SUMMARY_AUTO, SUMMARY_ALWAYS, SUMMARY_NEVER };
 struct verb {
 	struct run_wanted wanted;
 	const char *output; /* -o; NULL: by the program's name */
+	bool has_name;      /* -o was given */
 	const char *report; /* or NULL */
 	bool tails;
 	enum summary summary;
@@ -75,18 +81,8 @@ struct verb {
 	struct run_follow *follow; /* or NULL */
 	struct run_losses losses;
 	uint64_t started_ns;
+	uint64_t ended_ns; /* wall clock: the program had ended */
 };
-
-static bool run_report(const char *name, const char *what)
-{
-	fputs("ctrace run: ", stderr);
-	if (name != NULL) {
-		ct_tool_print(stderr, name, strlen(name));
-		fputs(": ", stderr);
-	}
-	fprintf(stderr, "%s\n", what);
-	return false;
-}
 
 /* -----------------------------------------------------------------------------------------------
  * Before the program runs
@@ -126,23 +122,21 @@ static bool report_is_possible(const struct verb *verb)
 	return is_good || run_report(verb->report, strerror(errno));
 }
 
+/* PROGRAM.ctb; when that cannot be had, as while another run writes to it, PROGRAM.PID.ctb. */
 static bool trace_open(struct verb *verb)
 {
 	const char *slash = strrchr(verb->words[0], '/');
 	const char *base = slash != NULL ? slash + 1 : verb->words[0];
-	bool is_good;
-	char *name;
+	static char name[PATH_MAX]; /* until the tool ends */
 
-	if (verb->output != NULL)
+	if (verb->has_name)
 		return run_trace_open(&verb->trace, verb->output);
-	if (asprintf(&name, "%s.ctb", base) < 0)
-		return false;
-	is_good = run_trace_open(&verb->trace, name);
-	if (is_good)
-		verb->output = name; /* until the tool ends */
-	else
-		free(name);
-	return is_good;
+	verb->output = name;
+	(void)snprintf(name, sizeof name, "%.*s.ctb", PATH_MAX - 32, base);
+	if (run_trace_open(&verb->trace, name))
+		return true;
+	(void)snprintf(name, sizeof name, "%.*s.%d.ctb", PATH_MAX - 32, base, (int)getpid());
+	return run_trace_open(&verb->trace, name);
 }
 
 /* With fewer descriptors a later step fails, and reports another reason. */
@@ -198,7 +192,7 @@ static void report_few_descriptors(const struct verb *verb)
 		what, sizeof what,
 		"tracing takes some %u of its %u descriptors (ulimit -n): it may be unable to open a file; raise the limit",
 		DESCRIPTORS, (unsigned)limit.rlim_cur);
-	(void)run_report(verb->words[0], what);
+	run_report_now(verb->words[0], what);
 }
 
 static int program_start(struct verb *verb)
@@ -254,15 +248,24 @@ static bool report_limit(const struct verb *verb)
 	return true;
 }
 
-/* Why no COBOL program was traced. */
+/* What leaves no sign behind. */
+#define NOT_SEEN \
+	"A COBOL program is not traced as another user (su, setpriv), without its environment " \
+	"(env -i), set-uid, in a container, with libcob linked statically (link it again, with " \
+	"-lcob), or with libcob loaded by dlopen (load " LIBRARY " before it)"
+
+/* Reports why no COBOL program was traced.  The page has only what was traced. */
 static void report_untraced(const struct verb *verb)
 {
+	bool is_cobol = verb->kind.is_elf && verb->kind.needs_libcob;
+
+	if (verb->summary == SUMMARY_NEVER &&
+	    (!is_cobol || run_wanted_level(&verb->wanted) > CTRACE_INFO))
+		return;
 	if (verb->kind.is_elf && !verb->kind.needs_libcob)
 		(void)run_report(
 			verb->words[0],
-			"nothing of a COBOL run time was traced: the program does not need libcob.so. It is no COBOL program, has libcob"
-			" linked statically (link it anew, with -lcob), or loads libcob with dlopen (load " LIBRARY
-			" before it)");
+			"nothing of a COBOL run time was traced: the program does not need libcob.so. " NOT_SEEN);
 	else if (run_wanted_level(&verb->wanted) > CTRACE_INFO)
 		(void)run_report(
 			verb->words[0],
@@ -275,7 +278,7 @@ static void report_untraced(const struct verb *verb)
 	else if (!verb->kind.is_elf)
 		(void)run_report(
 			verb->words[0],
-			"nothing of a COBOL run time was traced: it started no COBOL program");
+			"nothing of a COBOL run time was traced: no COBOL program that it started could be. " NOT_SEEN);
 }
 
 static int terminal_width(void)
@@ -289,12 +292,14 @@ static int terminal_width(void)
 /* "./payroll ended with exit status 3 after 1.23 s" */
 static void subject_add(const struct verb *verb, uint64_t ran_ns, struct ct_buf *out)
 {
-	int how = verb->program.how;
+	int how = verb->program.how, number = WIFSIGNALED(how) ? WTERMSIG(how) : 0;
 
 	ct_buf_add_text(out, verb->words[0]);
-	if (WIFSIGNALED(how))
-		ct_buf_add_format(out, " was ended by signal %d (%s)", WTERMSIG(how),
-				  strsignal(WTERMSIG(how)));
+	if (number != 0 && sigabbrev_np(number) != NULL)
+		ct_buf_add_format(out, " was ended by SIG%s (%s)", sigabbrev_np(number),
+				  strsignal(number));
+	else if (number != 0)
+		ct_buf_add_format(out, " was ended by signal %d (%s)", number, strsignal(number));
 	else
 		ct_buf_add_format(out, " ended with exit status %d", WEXITSTATUS(how));
 	ct_buf_add_text(out, " after ");
@@ -373,11 +378,9 @@ static void trace_conclude(struct verb *verb, struct ct_run_page *page, uint64_t
 
 /* Reads the trace once: the rest of --tail, and what the page is made of.  Returns the events of
  * the run time. */
-static uint64_t trace_read(struct verb *verb, uint64_t ran_ns)
+static uint64_t trace_read(struct verb *verb, uint64_t ran_ns, bool is_whole)
 {
 	char *paths[] = { verb->trace.path };
-	bool is_whole = summary_is_wanted(verb) || verb->follow != NULL ||
-			verb->losses.waiting > 0 || verb->losses.lost_total > 0;
 	struct ct_run_page *page = NULL;
 	const struct ct_read_event *event;
 	struct reading reading;
@@ -386,6 +389,7 @@ static uint64_t trace_read(struct verb *verb, uint64_t ran_ns)
 	reading_init(&reading, "ctrace run");
 	reading_paths(&reading, paths, 1);
 	reading.shows_progress = true;
+	reading.losses_are_known = true;
 	reading.has_pairs = verb->follow != NULL;
 	if (ct_run_page_create(&page) != CTRACE_OK || !reading_open(&reading)) {
 		ct_run_page_destroy(page);
@@ -399,6 +403,7 @@ static uint64_t trace_read(struct verb *verb, uint64_t ran_ns)
 			run_follow_rest(verb->follow, event);
 	}
 	traced = ct_run_page_traced(page);
+	ct_reader_process_ended(reading.reader, (uint32_t)verb->program.child, verb->ended_ns);
 	progress_clear();
 	trace_conclude(verb, page, is_whole ? ct_reader_totals(reading.reader)->discarded : 0,
 		       ran_ns);
@@ -466,33 +471,82 @@ static bool report_background(const struct verb *verb, size_t *out_count)
 	return is_traced;
 }
 
-static void verb_conclude(struct verb *verb)
+/* Steps of a script that ran as another user.  Returns whether there were any. */
+static bool report_unread(const struct verb *verb)
 {
-	uint64_t ran_ns = ct_clock_mono_ns() - verb->started_ns;
-	struct run_losses left;
-	uint64_t traced = 0;
-	size_t running;
-	bool is_traced;
+	unsigned count = run_config_unread(&verb->config);
+	char what[160];
 
-	if (verb->follow != NULL)
-		run_follow_end(verb->follow);
-	is_traced = report_background(verb, &running);
-	/* A process that was killed has left its last events in its rings. */
-	run_losses_gather(verb->trace.run, &verb->losses);
+	if (count == 0)
+		return false;
+	(void)snprintf(
+		what, sizeof what,
+		"%s%u program%s ran untraced, as another user who cannot read the configuration of the run",
+		count == RUN_UNREAD_MOST ? "at least " : "", count, count == 1 ? "" : "s");
+	(void)run_report(verb->words[0], what);
+	return true;
+}
+
+/* Delivers what killed processes have left in their rings.  Returns how many of the run's process
+ * directories remain. */
+static uint32_t losses_gather(struct verb *verb)
+{
+	struct run_losses left;
+
+	if (verb->losses.dead == 0)
+		return verb->losses.processes;
 	ct_recovery_on_the_way("ctrace run");
 	run_losses_gather(verb->trace.run, &left);
 	verb->losses.waiting = left.waiting;
 	verb->losses.failing = left.failing;
+	return left.processes;
+}
+
+/* Returns how many events of the run time are in the trace; 1: some. */
+static uint64_t trace_look(struct verb *verb, uint64_t ran_ns)
+{
+	bool has_run_time = run_losses_left_out(verb->trace.path, &verb->losses.left_out);
+	bool is_whole =
+		summary_is_wanted(verb) || verb->follow != NULL ||
+		verb->losses.waiting + verb->losses.lost_total + verb->losses.left_out.events > 0;
+
+	/* The reader reports a catalogue that cannot be read. */
+	is_whole = is_whole || ct_os_environment("CTRACE_CATALOG") != NULL ||
+		   ct_os_environment("MFTRACE_ANNOTATIONS") != NULL;
 	report_make(verb);
+	if (has_run_time && !is_whole)
+		return 1;
 	if (run_trace_has_some(&verb->trace))
-		traced = trace_read(verb, ran_ns);
-	else
-		untraced_conclude(verb);
+		return trace_read(verb, ran_ns, is_whole);
+	untraced_conclude(verb);
+	return 0;
+}
+
+static void verb_conclude(struct verb *verb)
+{
+	uint64_t ran_ns = ct_clock_mono_ns() - verb->started_ns;
+	size_t running = 0;
+	uint64_t traced;
+	bool has_left, is_traced, is_explained;
+	uint32_t left;
+
+	verb->ended_ns = ct_clock_wall_ns();
+	run_trace_end(&verb->trace);
+	if (verb->follow != NULL)
+		run_follow_end(verb->follow);
+	is_explained = report_unread(verb);
+	run_losses_gather(verb->trace.run, &verb->losses);
+	has_left = run_program_has_left(&verb->program);
+	is_traced = (has_left || verb->losses.alive > 0) && report_background(verb, &running);
+	left = losses_gather(verb);
+	traced = trace_look(verb, ran_ns);
 	if (traced + verb->losses.waiting + verb->losses.lost_total == 0 && running == 0 &&
-	    verb->summary != SUMMARY_NEVER)
+	    !is_explained)
 		report_untraced(verb);
 	run_follow_close(verb->follow);
-	if (!is_traced)
+	if (left == 0 && !has_left)
+		run_trace_done(&verb->trace);
+	if (!is_traced && left == 0)
 		run_trace_discard(&verb->trace);
 }
 
@@ -550,6 +604,18 @@ static void parse_summary(struct verb *verb, const char *word, const struct argp
 	argp_error(state, "\"%s\" is none of auto, always and never", word);
 }
 
+static void parse_limit(struct verb *verb, const char *word, const struct argp_state *state)
+{
+	uint64_t size = 0;
+
+	if (strcasecmp(word, "none") != 0 &&
+	    (!ct_size_parse(word, strlen(word), &size) || size < LIMIT_LEAST))
+		argp_error(state,
+			   "no size: \"%s\"; expected none, or at least 8M, such as 500M or 10G",
+			   word);
+	verb->wanted.limit_kb = size / 1024;
+}
+
 static void parse_report(struct verb *verb, const char *name, const struct argp_state *state)
 {
 	if (strcmp(name, "-") == 0)
@@ -592,11 +658,15 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 	case OPTION_TAIL:
 		verb->tails = true;
 		return 0;
+	case OPTION_LIMIT_SIZE:
+		parse_limit(verb, argument, state);
+		return 0;
 	case OPTION_SUMMARY:
 		parse_summary(verb, argument, state);
 		return 0;
 	case 'o':
 		verb->output = parse_name(argument, "-o", state);
+		verb->has_name = true;
 		return 0;
 	case 'p':
 		refuse_pid(state);
@@ -611,6 +681,17 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
+}
+
+/* Tracing stops no program: without a trace or a report that was asked for, it runs untraced. */
+static int untraced_run(const struct verb *verb, int exit_status)
+{
+	bool is_refused = exit_status != RUN_FAILED || verb->has_name || verb->report != NULL ||
+			  verb->wanted.user_config != NULL;
+
+	run_report_release(is_refused ? "" : "; the program runs untraced");
+	run_program_release(&verb->program);
+	return is_refused ? exit_status : run_program_exec(verb->words);
 }
 
 int cmd_run(int argc, char **argv)
@@ -638,6 +719,9 @@ int cmd_run(int argc, char **argv)
 		  3 },
 		{ "report", OPTION_REPORT, "FILE", 0, "A page for a browser, as by ctrace report",
 		  3 },
+		{ "limit-size", OPTION_LIMIT_SIZE, "SIZE", 0,
+		  "Keep the first and the last parts of a trace that becomes larger; 1G by default, none: no limit",
+		  3 },
 		{ "tail", OPTION_TAIL, NULL, 0, "Print events while the program runs", 3 },
 		{ "summary", OPTION_SUMMARY, "WHEN", 0,
 		  "Print the page at the end: auto (on a terminal, the default), always, never",
@@ -654,7 +738,7 @@ int cmd_run(int argc, char **argv)
 		       "Exit status: that of PROGRAM; a signal that ends PROGRAM ends ctrace too. 125 ctrace has failed, 126 PROGRAM "
 		       "cannot be executed, 127 there is no PROGRAM, 2 usage.",
 	};
-	struct verb verb = { .summary = SUMMARY_AUTO };
+	struct verb verb = { .summary = SUMMARY_AUTO, .wanted.limit_kb = LIMIT_DEFAULT / 1024 };
 	int exit_status;
 
 	if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &verb) != 0)
@@ -662,15 +746,14 @@ int cmd_run(int argc, char **argv)
 	/* Without these, files are traced by default. */
 	if (verb.wanted.calls || verb.wanted.paragraphs || verb.wanted.statements)
 		verb.wanted.files |= verb.wanted.records;
-	exit_status = verb_prepare(&verb);
-	if (exit_status != 0)
-		return exit_status;
 	run_program_hold(&verb.program);
-	exit_status = files_make(&verb) ? program_start(&verb) : RUN_FAILED;
-	if (exit_status != 0) {
-		run_program_release(&verb.program);
-		return exit_status;
-	}
+	run_report_hold();
+	exit_status = verb_prepare(&verb);
+	if (exit_status == 0)
+		exit_status = files_make(&verb) ? program_start(&verb) : RUN_FAILED;
+	if (exit_status != 0)
+		return untraced_run(&verb, exit_status);
+	run_report_drop();
 	run_program_wait(&verb.program);
 	verb_conclude(&verb);
 	return run_program_end(&verb.program);

@@ -321,11 +321,18 @@ static bool trigger_keep(const struct trigger_arguments *arguments, struct ct_bu
 {
 	const struct ct_span text = { arguments->text.data, arguments->text.size };
 	const char *why = ct_trigger_keep(arguments->name, text, before);
+	char path[PATH_MAX];
 
-	if (why != NULL)
-		fprintf(stderr, "%s: cannot keep the trigger in the run directory: %s\n",
-			arguments->change->target.verb, why);
-	return why == NULL;
+	if (why == NULL)
+		return true;
+	if (ct_directory_of_user(path) != CTRACE_OK)
+		path[0] = '\0';
+	fprintf(stderr, "%s: cannot keep the trigger in the run directory",
+		arguments->change->target.verb);
+	fputs(path[0] != '\0' ? " " : "", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", why);
+	return false;
 }
 
 static bool nobody_runs(const struct change *change)

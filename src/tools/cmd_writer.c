@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <systemd/sd-daemon.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/service.h"
 #include "writer/writer.h"
 
 struct writer {
@@ -121,7 +121,9 @@ static void writer_be_ready(void *user)
 	(void)snprintf(text, sizeof text, "ITT110I INITIALIZATION OF CTRACE WRITER %s COMPLETE.",
 		       writer->procedure.name);
 	print_message(text, writer);
-	(void)sd_notifyf(0, "READY=1\nSTATUS=Writing %u data sets", writer->procedure.trcout_count);
+	(void)snprintf(text, sizeof text, "READY=1\nSTATUS=Writing %u data sets",
+		       writer->procedure.trcout_count);
+	ct_systemd_notify(text);
 }
 
 /* ---- options ---- */
@@ -190,7 +192,7 @@ static int writer_run(struct writer *writer)
 	result = ct_writer_run(&options);
 	if (result != 0)
 		return CMD_NOTHING;
-	(void)sd_notify(0, "STOPPING=1");
+	ct_systemd_notify("STOPPING=1");
 	(void)snprintf(text, sizeof text,
 		       "ITT111I CTRACE WRITER %s TERMINATED BECAUSE OF A WTRSTOP REQUEST.",
 		       writer->procedure.name);

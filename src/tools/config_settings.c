@@ -103,6 +103,13 @@ static const char *overflow_name(uint32_t overflow)
 	return names[overflow < CT_COUNT(names) ? overflow : 0];
 }
 
+static const char *clock_name(uint32_t clock)
+{
+	static const char *const names[] = { "auto", "counter", "monotonic" };
+
+	return names[clock < CT_COUNT(names) ? clock : 0];
+}
+
 static const char *trigger_name(uint32_t trigger)
 {
 	if (trigger == CT_TRIGGER_NONE)
@@ -189,6 +196,7 @@ static void process_emit(struct sink *sink, const struct ct_target *target)
 	setting_emit(sink, "ctrace.flight.trigger", NULL, trigger_name(settings->flight_trigger));
 	setting_emit_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
 	setting_emit(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
+	setting_emit(sink, "ctrace.clock", NULL, clock_name(settings->clock));
 	keep_emit(sink, settings->keep_ns);
 	if (settings->log_size != 0) {
 		setting_begin(sink, "ctrace.log", NULL);

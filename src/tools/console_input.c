@@ -9,8 +9,9 @@
  */
 #include "tools/console_input.h"
 
+#include <dlfcn.h>
 #include <errno.h>
-#include <histedit.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,8 @@
 #include <wchar.h>
 
 #include "base/base.h"
+#include "cli/line_edit.h"
+#include "lib/emit/emit.h"
 
 #define HISTORY_LINES 1000
 
@@ -27,12 +30,14 @@ static struct {
 	EditLine *editor; /* NULL: stdin is no terminal */
 	History *history;
 	const struct console_kind *kind;
+	sigset_t while_waiting; /* SIGINT comes only while a character is waited for */
 	char history_path[4096];
 	const char *prompt;
 	char *line; /* getline()'s; the terminal's, without its end */
 	size_t capacity;
 } input;
 
+static const struct ct_edit_module *edit; /* while there is an editor */
 static volatile sig_atomic_t interrupted;
 
 static void interrupt_note(int signal_number)
@@ -56,9 +61,11 @@ static int editor_read_character(EditLine *editor, wchar_t *out)
 
 	(void)editor;
 	for (;;) {
+		struct pollfd news = { .fd = STDIN_FILENO, .events = POLLIN };
 		ssize_t got;
 		char byte;
 
+		(void)ppoll(&news, 1, NULL, &input.while_waiting);
 		if (interrupted)
 			return -1;
 		got = read(STDIN_FILENO, &byte, 1);
@@ -121,7 +128,7 @@ static bool keyword_fits(const struct console_keyword *keyword, const struct typ
 static unsigned char editor_complete(EditLine *editor, int key)
 {
 	const struct console_keyword *keywords = input.kind->keywords;
-	struct typed typed = editor_typed(el_line(editor));
+	struct typed typed = editor_typed(edit->line(editor));
 	const char *found = NULL;
 	size_t common = 0;
 	char more[32];
@@ -141,7 +148,7 @@ static unsigned char editor_complete(EditLine *editor, int key)
 	if (found == NULL || common <= typed.size)
 		return CC_REFRESH_BEEP;
 	(void)snprintf(more, sizeof more, "%.*s", (int)(common - typed.size), found + typed.size);
-	return el_insertstr(editor, more) == 0 ? CC_REFRESH : CC_ERROR;
+	return edit->insertstr(editor, more) == 0 ? CC_REFRESH : CC_ERROR;
 }
 
 /* ---- history ---- */
@@ -168,16 +175,16 @@ static void history_open(void)
 {
 	HistEvent event;
 
-	input.history = history_init();
+	input.history = edit->history_init();
 	if (input.history == NULL)
 		return;
-	(void)history(input.history, &event, H_SETSIZE, HISTORY_LINES);
-	(void)history(input.history, &event, H_SETUNIQUE, 1);
+	(void)edit->history(input.history, &event, H_SETSIZE, HISTORY_LINES);
+	(void)edit->history(input.history, &event, H_SETUNIQUE, 1);
 	if (history_find(input.history_path))
-		(void)history(input.history, &event, H_LOAD, input.history_path);
+		(void)edit->history(input.history, &event, H_LOAD, input.history_path);
 	else
 		input.history_path[0] = '\0';
-	(void)el_set(input.editor, EL_HIST, history, input.history);
+	(void)edit->set(input.editor, EL_HIST, edit->history, input.history);
 }
 
 static void history_add(const char *line)
@@ -187,42 +194,51 @@ static void history_add(const char *line)
 
 	if (input.history == NULL || line[strspn(line, " \t\n")] == '\0')
 		return;
-	(void)history(input.history, &event, H_ENTER, line);
+	(void)edit->history(input.history, &event, H_ENTER, line);
 	if (input.history_path[0] == '\0')
 		return;
 	kept = umask(077);
-	(void)history(input.history, &event, H_SAVE, input.history_path);
+	(void)edit->history(input.history, &event, H_SAVE, input.history_path);
 	(void)umask(kept);
 }
 
 /* ---- lines ---- */
+
+static const struct ct_edit_module *edit_find(void)
+{
+	void *handle = ct_module_open("edit");
+	const struct ct_edit_module *module = handle != NULL ? dlsym(handle, CT_EDIT_MODULE) : NULL;
+
+	return module != NULL && module->size >= sizeof *module ? module : NULL;
+}
 
 bool ct_console_input_open(const struct console_kind *kind)
 {
 	input.kind = kind != NULL ? kind : &operator_console;
 	if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1)
 		return false;
-	input.editor = el_init("ctrace", stdin, stdout, stderr);
+	edit = edit_find();
+	input.editor = edit != NULL ? edit->init("ctrace", stdin, stdout, stderr) : NULL;
 	if (input.editor == NULL)
 		return false;
-	(void)el_set(input.editor, EL_PROMPT, editor_get_prompt);
-	(void)el_set(input.editor, EL_EDITOR, "emacs");
-	(void)el_set(input.editor, EL_SIGNAL, 0);
-	(void)el_set(input.editor, EL_GETCFN, editor_read_character);
-	(void)el_set(input.editor, EL_ADDFN, "ctrace-complete", "complete a keyword",
-		     editor_complete);
-	(void)el_set(input.editor, EL_BIND, "^I", "ctrace-complete", NULL);
+	(void)edit->set(input.editor, EL_PROMPT, editor_get_prompt);
+	(void)edit->set(input.editor, EL_EDITOR, "emacs");
+	(void)edit->set(input.editor, EL_SIGNAL, 0);
+	(void)edit->set(input.editor, EL_GETCFN, editor_read_character);
+	(void)edit->set(input.editor, EL_ADDFN, "ctrace-complete", "complete a keyword",
+			editor_complete);
+	(void)edit->set(input.editor, EL_BIND, "^I", "ctrace-complete", NULL);
 	history_open();
-	(void)el_source(input.editor, NULL);
+	(void)edit->source(input.editor, NULL);
 	return true;
 }
 
 void ct_console_input_close(void)
 {
 	if (input.history != NULL)
-		history_end(input.history);
+		edit->history_end(input.history);
 	if (input.editor != NULL)
-		el_end(input.editor);
+		edit->end(input.editor);
 	free(input.line);
 	memset(&input, 0, sizeof input);
 }
@@ -252,12 +268,19 @@ static const char *editor_read_line(int *count)
 {
 	struct sigaction action = { .sa_handler = interrupt_note };
 	struct sigaction kept;
+	sigset_t interrupt, mask;
 	const char *line;
 
 	interrupted = 0;
-	el_resize(input.editor);
+	edit->resize(input.editor);
+	(void)sigemptyset(&interrupt);
+	(void)sigaddset(&interrupt, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &interrupt, &mask);
+	input.while_waiting = mask;
+	(void)sigdelset(&input.while_waiting, SIGINT);
 	(void)sigaction(SIGINT, &action, &kept);
-	line = el_gets(input.editor, count);
+	line = edit->gets(input.editor, count);
+	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
 	(void)sigaction(SIGINT, &kept, NULL);
 	return line;
 }

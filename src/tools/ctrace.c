@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,12 +329,24 @@ static bool descriptors_suffice(const struct verb *verb)
 	return false;
 }
 
+static void file_size_note(int number)
+{
+	(void)number;
+}
+
 int main(int argc, char **argv)
 {
+	struct sigaction file_size;
 	const struct verb *verb;
 	struct before_verb before = { 0 };
 
 	descriptors_reserve();
+	/* A file that becomes too large is reported.  Programs that the tool starts have the
+	 * default again. */
+	if (sigaction(SIGXFSZ, NULL, &file_size) == 0 && file_size.sa_handler == SIG_DFL) {
+		file_size.sa_handler = file_size_note;
+		(void)sigaction(SIGXFSZ, &file_size, NULL);
+	}
 	json_set_alloc_funcs(malloc, free); /* ours */
 	allocate_init();
 	if (argc > 0)

@@ -308,9 +308,10 @@ static void link_describe(const struct ct_link *link, struct ct_link_state *out)
 	};
 	(void)snprintf(out->jobname, sizeof out->jobname, "%s", link->info.jobname);
 	for (uint32_t i = 0; i < __atomic_load_n(&link->rings, __ATOMIC_ACQUIRE); i++) {
-		uint32_t held_by = link->ring[i].head != NULL ? link->ring[i].head->held_by : 0;
+		const struct ct_ring_head *ring = link->ring[i].head;
 
-		out->rings += held_by == link->held_by;
+		out->rings +=
+			ring != NULL && ring->held_by == link->held_by && ct_ring_is_used(ring);
 	}
 	ct_buf_init(&names);
 	for (uint32_t i = 0; i < count && i < CT_COMPONENT_LIMIT && names.size < sizeof out->traces;

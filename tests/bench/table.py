@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ import tap  # noqa: E402
 GROUPS = {
     "One call",
     "One call alone",
+    "Clocks, beside clock_gettime()",
     "Instructions",
     "Back to back, until all is in the files",
     "Back to back, through an external writer",
@@ -49,6 +51,8 @@ def row_of(figures, title):
 # Everything, ctrace and the baseline.
 done, figures = bench("--peers", "")
 test.check("the quick form ends with status 0", done.returncode == 0, done.returncode, done.stdout, done.stderr)
+if done.returncode != 0:
+    sys.exit(test.end())
 empty = [row["title"] for row in figures.get("table", []) if all(value is None for value in row["values"].values())]
 test.same("every row has a figure", empty, [])
 for title in ("A: u32, text of 10", "B: u32, u64, i64, text of 32", "A, 1 thread: wall", "A, 2 threads: processors", "B: in the file"):
@@ -57,6 +61,42 @@ for title in ("A: u32, text of 10", "B: u32, u64, i64, text of 32", "A, 1 thread
     test.check(f"{title}: is in the table that is printed", f"\n  {title} " in done.stdout, done.stdout)
 groups = {row["group"].split(":")[0].split(" 2")[0] for row in figures.get("table", [])}
 test.same("every group is there", sorted(GROUPS - groups), [])
+
+# The clock stands beside the figures.
+clocks = figures.get("machine", {}).get("clocks", {})
+with open("/sys/devices/system/clocksource/clocksource0/current_clocksource", encoding="utf-8") as file:
+    kernel = file.read().strip()
+test.same("the JSON has the kernel's clock source", clocks.get("kernel"), kernel)
+test.check("the JSON has the clock of the events, and why", re.fullmatch("(tsc|CLOCK_MONOTONIC): .+", clocks.get("events", "")), clocks)
+test.check("the text has both", f"Clock of the events: {clocks.get('events')}.  Clock source of the kernel: {kernel}.\n" in done.stdout, done.stdout)
+by_clock = [row for row in figures.get("table", []) if row["group"].startswith("Clocks")]
+for name in ("A by CLOCK_MONOTONIC", "ctrace_emit() of A by CLOCK_MONOTONIC", *(("A by the counter",) if clocks.get("events", "").startswith("tsc") else ())):
+    both = [row for row in by_clock if row["title"] == name]
+    test.same(f"{name}: time and instructions", [row["unit"] for row in both], ["ns", "instr."])
+    test.check(f"{name}: a bare clock_gettime() beside each", all(row["values"].get("ctrace") and row["values"].get("direct") for row in both), both)
+
+# An earlier run is compared only when it had the same clocks.
+def compared(change, *more):
+    """With an earlier run that is these figures, changed."""
+    earlier = json.loads(json.dumps(figures))
+    change(earlier["machine"])
+    with open("earlier.json", "w", encoding="utf-8") as file:
+        json.dump(earlier, file)
+    return bench("--only", "clocks", "--peers", "", "--compare", "earlier.json", *more)[0]
+
+
+done = compared(lambda machine: None)
+test.same("the same clocks: status 0", (done.returncode, done.stderr), (0, ""))
+test.check("the earlier figures stand beside these", re.search(r"^  A by CLOCK_MONOTONIC +ns +[0-9.,]+ +[0-9.,]+   [0-9.]+ x$", done.stdout, re.MULTILINE), done.stdout)
+for name, change, more in (
+    ("another clock of the events", lambda machine: machine["clocks"].update(events="cntvct_el0: all processors have the same"), ()),
+    ("another clock source of the kernel", lambda machine: machine["clocks"].update(kernel="sundial"), ()),
+    ("clocks that are not known", lambda machine: machine.pop("clocks"), ()),
+    ("a clock that is forced", lambda machine: machine["clocks"].update(events="tsc: the kernel keeps time by it"), ("--with=ctrace:clock=monotonic",)),
+):
+    done = compared(change, *more)
+    test.same(f"{name}: refused, nothing is printed", (done.returncode, done.stdout), (2, ""))
+    test.check(f"{name}: one sentence says why", re.fullmatch(r"bench\.py: earlier\.json [^\n]*(is|and is) not compared[^\n]*\n", done.stderr), done.stderr)
 
 # A tracer that is not installed.
 done, figures = bench("--only", "text", "--peers", "lttng", path="/nowhere")
@@ -76,7 +116,7 @@ runs = figures.get("raw", {}).get("rounds", {}).get("sustain.a.1", {}).get("ctra
 test.check("the raw figures have nothing but the drops, either", runs and all(list(run) == ["drops"] for run in runs), runs)
 
 # One round of several is enough.
-spec = next(spec for spec in rows.specs(2, (0, 1)) if spec.measure == "sustain.a.1" and spec.key == "wall_ns")
+spec = next(spec for spec in rows.specs(2, (0, 1), 2000) if spec.measure == "sustain.a.1" and spec.key == "wall_ns")
 row = rows.make_row(spec, {"sustain.a.1": {"ctrace": [{"wall_ns": 1.0}, {"drops": 3}], "direct": [{"wall_ns": 1.0}] * 2}}, {})
 test.same("drops in one round refuse the figure of all", (row.drops, row.values.get("ctrace"), row.ratio, row.fails), ({"ctrace": 3}, None, None, True))
 row = rows.make_row(spec, {"sustain.a.1": {"ctrace": [{"wall_ns": 1.0}], "direct": [{"drops": 3}]}}, {})

@@ -76,7 +76,7 @@ def again(program, limits, mode, strict, may_fail):
             resource.setrlimit(what, (value, value))
     # A user that has left root must be able to reach the directory.
     with tempfile.TemporaryDirectory(prefix='battery.', dir='/tmp') as room:
-        os.chmod(room, 0o777)
+        os.chmod(room, 0o1777)
         os.mkdir(os.path.join(room, 'run'), 0o700)
         environment.update(TMPDIR=room, CTRACE_RUN_DIR=os.path.join(room, 'run'))
         # Into a file: a test that fails may leave a child that never ends, and would keep a pipe open.

@@ -151,6 +151,7 @@ class Outputs:
         for pid, name in self.pids.items():  # only where process ids stand: other numbers may be the same
             shown = '<pid>' if name.upper() in line.upper() else f'<pid of {name}>'
             line = re.sub(rf'(^(?=\d+ )|^ctrace \w+: |\bprocess |\bPID=|:\(|\b[pt]id = ){pid}(?![\w.])', rf'\g<1>{shown}', line)
+        line = re.sub(r'^(    clock         )(tsc|cntvct_el0|CLOCK_MONOTONIC): .*', r'\g<1><clock>', line)
         line = re.sub(r'^( +PID +)\d+$', r'\1<pid>', line)
         line = re.sub(r'(?<=  user )\S+(?=  jobname )', '<user>', line)
         line = re.sub(r'\b' + re.escape(os.uname().nodename) + r'(?=:[\w-]+:\()', '<host>', line)

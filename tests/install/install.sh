@@ -19,7 +19,7 @@ check 'the library, shared and static' present "$libdir"/libctrace.{a,so,so.1,so
 check 'the tool looks for libctrace-cobol.so there' grep -zqxF "$(pkg-config --variable=libdir ctrace)" "$prefix/bin/ctrace"
 check 'the headers' present "$prefix"/include/{cbl_ctrace.h,mfctf.h,ctrace/{component,ctrace,emitter,event,reader,status}.h}
 check 'the copybooks' present "$prefix"/share/ctrace/copy/{cbltypes.cpy,CBLTYPES.CPY,ctrace.cpy,CTRACE.CPY,mfctf.cpy,MFCTF.CPY}
-check 'the modules' present "$libdir"/ctrace/{catalog,cobol,journal,zstd}.so
+check 'the modules' present "$libdir"/ctrace/{catalog,cobol,edit,journal,systemd,zstd}.so
 check 'the module name for COB_PRE_LOAD' links_to "$libdir/gnucobol/libctrace.so" "$libdir/libctrace.so.1"
 check 'the man page' present "$prefix/share/man/man1/ctrace.1"
 check 'the shells'\'' completions' present "$prefix"/share/{bash-completion/completions/ctrace,zsh/site-functions/_ctrace}

@@ -12,7 +12,9 @@ skip() { # WHAT WHY
 	echo "ok $count - $1 # SKIP $2"
 }
 
-coproc subject { MFTRACE_CONFIG=/dev/null CTRACE_JOBNAME=KVSERVER exec "$CTRACE_BUILD/tests/tool_subject" 1; }
+# A dormant process answers no question about properties.
+echo 'mftrace.level = fatal' >awake.cfg
+coproc subject { MFTRACE_CONFIG=$PWD/awake.cfg CTRACE_JOBNAME=KVSERVER exec "$CTRACE_BUILD/tests/tool_subject" 1; }
 # shellcheck disable=SC2154 # coproc sets it
 pid=$subject_PID
 read -r ready <&"${subject[0]}"

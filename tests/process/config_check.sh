@@ -41,6 +41,7 @@ ctrace.block.timeout = 2000 ms
 ctrace.flight.trigger = ERROR
 ctrace.flight.buffer = 1M
 ctrace.attach = on
+ctrace.clock = auto
 ctrace.keep = 36h
 ctrace.log = /var/log/x y
 ctrace.run.programs = on

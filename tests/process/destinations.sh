@@ -211,6 +211,8 @@ configure 'mftrace.level = debug' 'mftrace.dest = stderr' 'mftrace.emitter.idedb
 	'mftrace.emitter.stderr#delimchar = ;' 'mftrace.emitter.stderr#quotestring = 0' 'mftrace.emitter.stderr#hexblocksize = 0'
 "$steps" items a.b 0 2>err
 check 'properties of STDERR, also under its other name' is "$(<err)" '0:;3132333435363738393A;te\"xt;0x7FFC0010;65535;-1;65534;-2;ä\n'
+"$steps" open data trace a.b 0 10 flush >out 2>&-
+check 'STDERR that was closed at the beginning: the next file gets the number, and no line' is "$(tr '\n' ' ' <out)$(<data)" '2 OUTPUT_ERROR '
 configure 'mftrace.level = debug' 'mftrace.dest = es' 'mftrace.emitter.es#level = 9999'
 check 'ES takes events and is silent' is "$("$steps" emit a 4 flush stats 2>&1 | tr '\n' ' '; ls)" 'SUCCESS SUCCESS emitted 1 delivered 1 pending 0 lost 0 '
 configure 'mftrace.dest = winevent' 'mftrace.emitter.winevent#level = 0'

@@ -382,8 +382,30 @@ def a_former_handler_has_the_stack_it_had(room):
             has(room.tool('recover'), rf'^ctrace: process {program.pid} had SIGSEGV, which its own handler received, and ended later')
 
 
+def a_handled_signal_is_no_end(room):
+    """The program went on: it ends as it would without the signal, and no dump claims one.  A handler that ends the process is an end."""
+    for orders in (('mend', 'touch', 'touch'), ('recover', 'fault', 'fault'), ('recover aside', 'fault')):
+        for end, status in (('exit 5', 5), ('exit 0', 0), ('kill', -signal.SIGKILL), ('_exit 3', 3)):
+            if orders[0] != 'mend' and end in ('kill', '_exit 3'):
+                continue  # nobody sees that the handler has jumped out
+            program = room.program()
+            assert program.ask(orders[0]) == '0' and program.ask('trace 2') == '2'
+            for order in orders[1:]:
+                assert program.ask(order) in ('touched', 'recovered')
+            program.say(end)
+            assert program.wait() == status
+            said = room.tool('recover')
+            assert 'SIG' not in said and glob.glob(room.at('own', '*')) == [], (orders, end, said)
+    for quits in ('quit', 'quit aside'):
+        program = room.program()
+        assert program.ask(quits) == '0' and program.ask('trace 2') == '2'
+        program.say('fault')
+        assert program.wait() == 7
+        has(room.tool('recover'), rf'^ctrace: process {program.pid} had SIGSEGV, which its own handler received, and ended later: its dump is ')
+
+
 def a_handler_may_let_the_program_go_on(room):
-    for order, status in (('kill', -signal.SIGKILL), ('_exit 0', 0), ('exit 5', 5)):
+    for order, status in (('kill', -signal.SIGKILL), ('_exit 0', 0)):
         program = room.program()
         assert program.ask('recover') == '0' and program.ask('trace 2') == '2'
         assert program.ask('fault') == 'recovered' and program.ask('trace 2') == '4'
@@ -418,6 +440,79 @@ def a_handler_may_let_the_program_go_on(room):
     has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV: ')
 
 
+def every_end_is_noted(room):
+    """With events that wait, with none that waits, and without any; as the first signal, and after one that was survived."""
+    ends = (('fault', -signal.SIGSEGV, 'died of SIGSEGV', 'fail_deep'), ('crash', -signal.SIGSEGV, 'died of SIGSEGV', 'fail_deep'),
+            ('overflow', -signal.SIGSEGV, 'died of SIGSEGV', 'overflow_deep'), ('abort', -signal.SIGABRT, 'died of SIGABRT', None),
+            ('raise', -signal.SIGSEGV, 'died of SIGSEGV', None), ('exit 3', 3, None, None),
+            ('fault again', -signal.SIGSEGV, 'had SIGSEGV', 'fail_again'))
+    for order, status, said, function in ends:
+        for events in ('waiting', 'delivered', 'none'):
+            for is_survivor in (False, True):
+                if (order == 'fault again') != is_survivor and order not in ('abort', 'exit 3'):
+                    continue
+                program = room.program()
+                if is_survivor:
+                    assert program.ask('recover once') == '0'
+                assert program.ask('attach') == 'SUCCESS'
+                if events != 'none':
+                    assert program.ask('trace 3') == '3'
+                if events == 'delivered':
+                    assert program.ask('flush') == 'SUCCESS'
+                if is_survivor:
+                    assert program.ask('fault') == 'recovered'
+                program.say(order)
+                assert program.wait() == status, (order, events, is_survivor)
+                found = room.tool('recover')
+                dumps = glob.glob(room.at('own', f'*.{program.pid}.*.dump*'))
+                assert len(dumps) == 1, (order, events, is_survivor, found, dumps)
+                report = room.tool('ipcs', 'STATUS', dumps[0])
+                if said is not None:
+                    has(found, rf'^ctrace: process {program.pid} {said}.*: its dump is {dumps[0]}$')
+                    has(report, '^ SIGNAL +SIG', '^ THREAD +[1-9]', r'^   ..\S* +0x[0-9a-f]{16}')
+                if function is not None:
+                    has(report, rf'^ INSTRUCTION +0x[0-9a-f]{{16}} /\S+/dump_subject\+0x[0-9a-f]+ {function}')
+                assert not glob.glob(room.at('run', '*.*')), os.listdir(room.at('run'))
+
+
+def a_note_outlives_the_recovery_by_another_process(room):
+    """The second process takes over the file of the first, and so delivers what that left."""
+    program = room.program()
+    assert program.ask('trace 3') == '3' and program.ask('flush') == 'SUCCESS'
+    program.say('fault')
+    assert program.wait() == -signal.SIGSEGV
+    other = room.program()
+    assert other.ask('trace 1') == '1' and other.ask('flush') == 'SUCCESS'
+    has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV: its dump is ')
+    assert len(glob.glob(room.at('run', '*.*'))) == 1, os.listdir(room.at('run'))
+
+
+def a_program_may_live_with_faults(room):
+    """Its handler has the mask and the stack that it would have had; most faults cost the registers alone."""
+    for order in ('recover', 'recover aside'):
+        program = room.program()
+        assert program.ask(order) == '0' and program.ask('trace 1') == '1'
+        trace = room.at('strace')
+        with subprocess.Popen(['strace', '-f', '-e', 'trace=openat,close', '-o', trace, '-p', str(program.pid)], stderr=subprocess.PIPE, text=True) as tracer:
+            assert 'attached' in tracer.stderr.readline()
+            assert program.ask('faults 2000') == '2000'
+            tracer.terminate()
+        with open(trace, encoding='utf-8') as file:
+            whole = file.read().count('/proc/self/maps')
+        assert 1 <= whole <= 200, whole
+        program.say('exit 0')
+        assert program.wait() == 0
+    assert 'SIG' not in room.tool('recover')
+
+
+def a_program_may_close_our_descriptors(room):
+    program = room.program()
+    assert program.ask('trace 1') == '1' and program.ask('close') == '0'
+    program.say('fault')
+    assert program.wait() == -signal.SIGSEGV
+    has(room.tool('recover'), rf'^ctrace: process {program.pid} died of SIGSEGV: its dump is ')
+
+
 def without_the_setting_there_is_no_stack(room):
     program = room.program()
     program.ask('trace 1')
@@ -433,7 +528,12 @@ TESTS = [
     (a_stack_may_be_exhausted, (OWN, 'ctrace.trigger.S = when signal do dump')),
     (the_stack_for_a_signal_is_a_guest, (OWN, 'ctrace.dump.on = fatal-signal')),
     (a_former_handler_has_the_stack_it_had, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (a_handled_signal_is_no_end, (OWN, 'ctrace.dump.on = fatal-signal')),
     (a_handler_may_let_the_program_go_on, (OWN, 'ctrace.dump.on = fatal-signal, abort')),
+    (every_end_is_noted, (OWN, 'mftrace.dest = BINFILE', 'mftrace.emitter.binfile.FILE = @/trace', 'ctrace.dump.on = fatal-signal, abort, exit-status')),
+    (a_note_outlives_the_recovery_by_another_process, (OWN, 'mftrace.dest = TEXTFILE', 'mftrace.emitter.textfile.FILE = @/text', 'ctrace.dump.on = fatal-signal')),
+    (a_program_may_live_with_faults, (OWN, 'ctrace.dump.on = fatal-signal')),
+    (a_program_may_close_our_descriptors, (OWN, 'ctrace.dump.on = fatal-signal')),
     (without_the_setting_there_is_no_stack, (OWN, 'ctrace.dump.on = abort, exit-status')),
     (a_child_does_not_note_for_its_parent, (OWN, 'ctrace.dump.on = fatal-signal')),
     (abort_is_noted, (OWN, 'ctrace.dump.on = abort')),

@@ -14,8 +14,21 @@
  *     handler           installs a handler for SIGSEGV on an alternate stack, which it does not
  *                       set: the handler prints whether it runs on one, and ends with status 7
  *     recover           installs a handler for SIGSEGV that goes on with the next order
+ *     mend              installs a handler for SIGSEGV that makes the page of `touch` writable, and
+ *                       returns
+ *     touch             stores into a page that is not writable
+ *     quit              installs a handler for SIGSEGV that ends by exit(7); quit aside: on an
+ *                       alternate stack
  *     ignore            ignores SIGSEGV
+ *     recover once      the same, but the second time it restores the default action and returns
+ *     recover aside     as recover, on an alternate stack of its own, with SIGUSR1 blocked
  *     fault             SIGSEGV of the main thread
+ *     fault again       the same, in another function
+ *     faults N          N of them, one after the other
+ *     parm              defines a component trace with a member of PARMLIB; the return code
+ *     attach            attaches without an event
+ *     flush             all events so far are delivered; the status
+ *     close             closes all descriptors but the first three
  *     kill              dies of SIGKILL
  *     limit N           RLIMIT_FSIZE: a larger ring has no file
  *     own stack         the thread sets an alternate stack of its own
@@ -29,6 +42,7 @@
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
+#include <ctrace/component.h>
 #include <ctrace/ctrace.h>
 
 #include <pthread.h>
@@ -38,8 +52,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static struct ctrace_tracer stored = CTRACE_TRACER("STORED");
@@ -61,7 +77,7 @@ static void dump(const char *title)
 	printf("%s %s\n", ctrace_status_name(status), path);
 }
 
-static void fail_deep(volatile int *nowhere)
+static __attribute__((noinline)) void fail_deep(volatile int *nowhere)
 {
 	*nowhere = 1;
 }
@@ -76,7 +92,7 @@ static void *fail(void *nothing)
 static volatile bool has_end; /* never */
 
 /* The compiler must not turn this into a loop. */
-static unsigned overflow_deep(volatile unsigned *above)
+static __attribute__((noinline)) unsigned overflow_deep(volatile unsigned *above)
 {
 	volatile unsigned here[64];
 
@@ -182,6 +198,106 @@ static void fault(void)
 	puts("recovered");
 }
 
+static __attribute__((noinline)) void fail_again(volatile int *nowhere)
+{
+	nowhere[1] = 2;
+}
+
+static void fault_again(void)
+{
+	if (sigsetjmp(recovered, 1) == 0)
+		fail_again(NULL);
+	puts("recovered");
+}
+
+static void faults(unsigned long count)
+{
+	volatile unsigned long survived = 0;
+
+	while (survived < count)
+		if (sigsetjmp(recovered, 1) == 0)
+			fail_deep(NULL);
+		else
+			survived++;
+	printf("%lu\n", survived);
+}
+
+static void handle_once(int number)
+{
+	static int count;
+
+	if (count++ == 0)
+		siglongjmp(recovered, number);
+	(void)signal(number, SIG_DFL);
+}
+
+static char *page;
+
+static void handle_mending(int number)
+{
+	(void)number;
+	(void)mprotect(page, 4096, PROT_READ | PROT_WRITE);
+}
+
+static void touch(void)
+{
+	if (page == NULL)
+		page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	(void)mprotect(page, 4096, PROT_NONE);
+	*(volatile char *)page = 1;
+	puts("touched");
+}
+
+static void handle_quitting(int number)
+{
+	(void)number;
+	exit(7);
+}
+
+/* As without the library: the mask, the stack, and the address. */
+static void handle_aside(int number, siginfo_t *info, void *context)
+{
+	const ucontext_t *at = context;
+	sigset_t now;
+
+	(void)sigprocmask(SIG_BLOCK, NULL, &now);
+	if (sigismember(&now, number) != 1 || sigismember(&now, SIGUSR1) != 1 ||
+	    sigismember(&at->uc_sigmask, SIGUSR1) != 0 ||
+	    (uintptr_t)&now - (uintptr_t)own_stack >= sizeof own_stack || info->si_addr != NULL)
+		_exit(9);
+	siglongjmp(recovered, number);
+}
+
+static void recover_aside(void)
+{
+	struct sigaction action = { .sa_sigaction = handle_aside,
+				    .sa_flags = SA_SIGINFO | SA_ONSTACK };
+	const stack_t stack = { .ss_sp = own_stack, .ss_size = sizeof own_stack };
+
+	(void)sigaddset(&action.sa_mask, SIGUSR1);
+	(void)sigaltstack(&stack, NULL);
+	printf("%d\n", sigaction(SIGSEGV, &action, NULL));
+}
+
+static void set_quitting(bool is_aside)
+{
+	struct sigaction action = { .sa_handler = handle_quitting,
+				    .sa_flags = is_aside ? SA_ONSTACK : 0 };
+	const stack_t stack = { .ss_sp = own_stack, .ss_size = sizeof own_stack };
+
+	if (is_aside)
+		(void)sigaltstack(&stack, NULL);
+	printf("%d\n", sigaction(SIGSEGV, &action, NULL));
+}
+
+static void define_parm(void)
+{
+	const struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "SUBJECT",
+					     .parm = "CTASUBJ" };
+
+	printf("%u\n", ctrace_component_define(&asked, NULL));
+}
+
 static void set_limit(unsigned long bytes)
 {
 	const struct rlimit limit = { .rlim_cur = bytes, .rlim_max = RLIM_INFINITY };
@@ -220,6 +336,28 @@ static void obey(char *line)
 		puts(raise(SIGSEGV) == 0 ? "alive" : "no raise");
 	else if (strcmp(line, "recover") == 0)
 		set_action(handle_and_go_on);
+	else if (strcmp(line, "mend") == 0)
+		set_action(handle_mending);
+	else if (strcmp(line, "touch") == 0)
+		touch();
+	else if (strncmp(line, "quit", 4) == 0)
+		set_quitting(line[4] != '\0');
+	else if (strcmp(line, "recover once") == 0)
+		set_action(handle_once);
+	else if (strcmp(line, "recover aside") == 0)
+		recover_aside();
+	else if (strcmp(line, "fault again") == 0)
+		fault_again();
+	else if (strncmp(line, "faults ", 7) == 0)
+		faults(strtoul(line + 7, NULL, 10));
+	else if (strcmp(line, "parm") == 0)
+		define_parm();
+	else if (strcmp(line, "attach") == 0)
+		puts(ctrace_status_name(ctrace_configure("mftrace.level = debug")));
+	else if (strcmp(line, "flush") == 0)
+		puts(ctrace_status_name(ctrace_flush(60000)));
+	else if (strcmp(line, "close") == 0)
+		printf("%d\n", close_range(3, ~0U, 0));
 	else if (strcmp(line, "ignore") == 0)
 		set_action(SIG_IGN);
 	else if (strcmp(line, "fault") == 0)

@@ -168,6 +168,28 @@ def a_flood_of_refused_requests_is_counted(room):
     assert len(lines) == 21 and 'only counted' in lines[-1] and max(len(line) for line in lines) < 900, lines
 
 
+def a_flood_of_one_sender_holds_up_nobody(room):
+    """Neither displays of others nor commands; and what waits longer than its sender does is not carried out."""
+    server, (alpha,) = room.machines('alpha')
+    program = on(room, 'alpha')
+    display, command = '{"words":["list"],"user":"x"}', '{"words":["level","WRT","info"],"user":"x"}'
+    late, head = '{"words":["level","WRT","fatal"],"user":"late"}', 'NATS/1.0\r\nCtrace-Timeout: 1\r\n\r\n'
+    with socket.create_connection(('127.0.0.1', server.port)) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\n')
+        link.sendall(''.join(f'PUB ctrace.op.alpha.command _INBOX.flood.{number} {len(command)}\r\n{command}\r\n' for number in range(20)).encode())
+        link.sendall(f'HPUB ctrace.op.alpha.command _INBOX.flood.x {len(head)} {len(head) + len(late)}\r\n{head}{late}\r\n'.encode())
+        assert 'ERROR' in room.ask('alpha', 'level', 'WRT', 'error').stdout
+        line = alpha.stderr.readline()
+        while 'its sender has given up' not in line:
+            assert line and 'FATAL' not in line.upper(), line
+            line = alpha.stderr.readline()
+        link.sendall(''.join(f'PUB ctrace.op.alpha.display _INBOX.flood.{number} {len(display)}\r\n{display}\r\n' for number in range(3000)).encode())
+        assert '== alpha ==' in room.ask('alpha', 'list').stdout
+        assert 'WARN' in room.ask('alpha', 'level', 'WRT', 'warn').stdout
+    program.end()
+    room.ended(alpha)
+
+
 def no_file_of_the_machine_is_read(room):
     """The responder may be root."""
     server, (alpha,) = room.machines('alpha')

@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -199,6 +200,37 @@ def idle_connections_do_not_hold_up_an_answer(room):
             still_open += 1
         one.close()
     assert still_open > 50, f'answered after {100 - still_open} were closed'
+
+
+def slow_connections_do_not_hold_up_an_answer(room):
+    """Each sends a byte of a header now and then, so none is ever idle, and there are more than are served at once."""
+    _, url, address = room.serve()
+    host, port = address.rsplit(':', 1)
+    slow = []
+    for _ in range(300):
+        one = socket.create_connection((host, int(port)), timeout=PATIENCE)
+        one.sendall(b'GET /metrics HTTP/1.1\r\nX: ')
+        slow.append(one)
+    is_over = threading.Event()
+
+    def drip():
+        while not is_over.wait(0.5):
+            for one in slow:
+                try:
+                    one.send(b'a', socket.MSG_DONTWAIT)
+                except OSError:
+                    pass
+
+    dripping = threading.Thread(target=drip)
+    dripping.start()
+    try:
+        for _ in range(3):
+            assert 'ctrace_build_info' in read(url)
+    finally:
+        is_over.set()
+        dripping.join()
+        for one in slow:
+            one.close()
 
 
 def wrong_addresses_are_explained(room):

@@ -446,25 +446,40 @@ import atexit, os, pty, re, select, signal, sys, time
 child, fd = pty.fork()
 if child == 0:
     os.execvp('ctrace', ['ctrace', 'console'])
-seen = b''
+PATIENCE = 60 # for what hangs; no test of speed
+seen = whole = b''
+def fail(what):
+    sys.exit('%s, after %r, in the terminal\'s whole text:\n%s' % (what, seen, whole.decode('utf-8', 'backslashreplace')))
+def take():
+    global seen, whole
+    text = os.read(fd, 4096)
+    seen += text
+    whole += text
 def expect(pattern):
     global seen
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE
     while not re.search(pattern, seen):
-        if time.monotonic() > end or not select.select([fd], [], [], 20)[0]:
-            sys.exit('no %r in %r' % (pattern, seen))
+        if not select.select([fd], [], [], max(0, end - time.monotonic()))[0]:
+            fail('no %r' % pattern)
         try:
-            seen += os.read(fd, 4096)
+            take()
         except OSError:
-            sys.exit('ended before %r: %r' % (pattern, seen))
+            fail('ended before %r' % pattern)
     seen = seen[re.search(pattern, seen).end():]
 def put(text):
     os.write(fd, text)
-def read_parent(process):
+def stat(path):
+    """The state and the parent."""
     try:
-        return int(open('/proc/%s/stat' % process).read().rsplit(')', 1)[1].split()[1])
+        return open('/proc/%s/stat' % path).read().rsplit(')', 1)[1].split()[:2]
     except OSError:
-        return 0
+        return ['', '']
+def until(what, condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        if time.monotonic() > end:
+            fail(what)
+        time.sleep(0.01)
 expect(rb'ctrace> ')
 put(b'TRACE CT,OM,COMP=OPR\n')
 expect(rb'CTR001E Column 10: .*\n *TRACE CT,OM,COMP=OPR\r\n {9}\^')
@@ -486,12 +501,11 @@ expect(rb'ctrace> ')
 stopped = int(sys.argv[1])
 atexit.register(os.kill, stopped, signal.SIGCONT)
 os.kill(stopped, signal.SIGSTOP)
+# Its control thread answers until each thread has stopped.
+until('it does not stop', lambda: all(stat('%d/task/%s' % (stopped, t))[0] == 'T' for t in os.listdir('/proc/%d/task' % stopped)))
 put(b'D TRACE\n')
-expect(rb'D TRACE\r\n')
-for _ in range(1000): # until the command is on its way
-    if [1 for p in os.listdir('/proc') if p.isdigit() and read_parent(p) == child]:
-        break
-    time.sleep(0.01)
+# The terminal may echo the line before the console has read it, and Ctrl-C would take it away.
+until('no command is on its way', lambda: any(stat(p)[1] == str(child) for p in os.listdir('/proc') if p.isdigit()))
 put(b'\x03')
 expect(rb'CTR025I The command was interrupted')
 expect(rb'ctrace> ')
@@ -499,7 +513,7 @@ os.kill(stopped, signal.SIGCONT)
 put(b'HELP CTR999I\n')
 expect(rb'There is no message CTR999I; ')
 expect(rb'ctrace> ')
-end = time.monotonic() + 20
+end = time.monotonic() + PATIENCE
 while True:
     pid, status = os.waitpid(child, os.WNOHANG)
     if pid:
@@ -507,12 +521,13 @@ while True:
     try:
         put(b'\x15\x04') # again, on an empty line: the terminal may not have been set for editing yet
         if select.select([fd], [], [], 0.2)[0]:
-            os.read(fd, 4096)
+            take()
     except OSError:
         pass
     if time.monotonic() > end:
-        sys.exit('Ctrl-D does not end it')
-sys.exit(status)
+        fail('Ctrl-D does not end it')
+if status:
+    fail('its status is %d' % status)
 END
 	check 'the console on a terminal: marks, Ctrl-C, Tab, history, Ctrl-D' env TERM=vt100 python3 terminal.py "${pid[c]}"
 	check 'its history is a file that only the user can read' is "$(stat -c %a .ctrace_history)" 600

@@ -6,6 +6,7 @@ received and what was counted.
 """
 import base64
 import collections
+import contextlib
 import json
 import os
 import re
@@ -161,11 +162,17 @@ test.check('gzip: each request is compressed', receiver.zipped == receiver.count
 test.same('headers', [(one['Authorization'], one['X-Scope-OrgID']) for one in receiver.headers[:1]], [('Bearer abc', 'team')])
 test.same('BATCH: all of them', numbers(receiver.logs), list(range(100)))
 test.check('BATCH: no more in a request', receiver.count >= 10, receiver.count)
-tasks = {open(f'/proc/{subject.pid}/task/{task}/comm').read().strip(): task for task in os.listdir(f'/proc/{subject.pid}/task')}
+tasks = {}
+for task in os.listdir(f'/proc/{subject.pid}/task'):
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+        tasks[open(f'/proc/{subject.pid}/task/{task}/comm').read().strip()] = task
 status = open(f"/proc/{subject.pid}/task/{tasks['ctrace-otlp']}/status").read()
 test.check('the thread that sends blocks all signals', int(re.search(r'SigBlk:\s*(\w+)', status).group(1), 16) & 0x7FFFFFF == 0x7FFBFEFF & 0x7FFFFFF,
            status)
-links = [os.readlink(f'/proc/{subject.pid}/fd/{fd}') for fd in os.listdir(f'/proc/{subject.pid}/fd')]
+links = []
+for fd in os.listdir(f'/proc/{subject.pid}/fd'):
+    with contextlib.suppress(FileNotFoundError):  # a thread has closed it
+        links.append(os.readlink(f'/proc/{subject.pid}/fd/{fd}'))
 test.clean('the program gets no descriptor to the receiver',
            [one for one in links if one.startswith('socket:') and one.split('[')[1][:-1] in open('/proc/net/tcp').read()])
 subject.end()

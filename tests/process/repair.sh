@@ -25,7 +25,9 @@ END
 batches=() all=300
 for _ in $(seq 30); do batches+=(trace A.B 1 5 emit A.B 2 text A.C 3 hello emit A.D 1 flush); done
 MFTRACE_CONFIG=$PWD/cfg "$steps" "${batches[@]}" thread A.B 1 60 >/dev/null 2>&1
-check 'two streams' is "$(cd app.ctb && echo stream.*)" 'stream.0 stream.1'
+# The second thread's ring; a ring that is ready may have the number before it.
+second=$(cd app.ctb && echo stream.* | cut -d ' ' -f 2)
+check 'two streams' is "$(cd app.ctb && echo stream.*)" "stream.0 $second"
 check 'of so many events' is "$(view app.ctb)" "$all"
 
 # ---- nothing is damaged
@@ -40,10 +42,10 @@ cp -r app.ctb bad.ctb
 mapfile -t at < <(heads bad.ctb/stream.0)
 put bad.ctb/stream.0 "${at[10]}" 'xxxx'
 put bad.ctb/stream.0 $((at[20] + 116)) '\0376\0376\0376\0376\0376\0376\0376\0376'
-truncate -s -3 bad.ctb/stream.1
+truncate -s -3 "bad.ctb/$second"
 repair bad.ctb -o good
 check 'damaged: status' is "$status" 1
-check 'damaged: each place is told' is "$(grep -c '^ctrace repair: .*/bad.ctb/stream.[01], offset [0-9]*, [0-9]* bytes: ' err)" 3
+check 'damaged: each place is told' is "$(grep -c '^ctrace repair: .*/bad.ctb/stream.[0-9]*, offset [0-9]*, [0-9]* bytes: ' err)" 3
 check 'damaged: with its offset' has err "stream.0, offset ${at[10]}, $((at[11] - at[10])) bytes: this is no packet of the trace$"
 check 'damaged: the sums' has out 'cut or repaired 2, lost [0-9]+ bytes in 3 places$'
 kept=$(sed -n 's/.* \([0-9]*\) events written/\1/p' out)
@@ -51,7 +53,7 @@ check 'damaged: babeltrace2 reads as many' is "$(view good/bad.ctb)" "$kept"
 check 'damaged: most are there' test "$kept" -ge $((all - 8 - 8 - 1)) -a "$kept" -lt "$all"
 check 'damaged: the gap shows' has diagnostics 'discarded 1 packet'
 check 'damaged: nothing else does' is "$(grep -vc 'discarded 1 packet' diagnostics)" 0
-check 'damaged: the original is as it was' is "$(stat -c %s bad.ctb/stream.1)" "$(($(stat -c %s app.ctb/stream.1) - 3))"
+check 'damaged: the original is as it was' is "$(stat -c %s bad.ctb/$second)" "$(($(stat -c %s app.ctb/$second) - 3))"
 repair good -o again
 check 'again: nothing is left to repair' is "$status,$(<err)" 0,
 check 'again: the same' diff -r good/bad.ctb again/good/bad.ctb
@@ -115,7 +117,7 @@ size=$(stat -c %s app.ctb/stream.0)
 cp -r app.ctb hole.ctb && rm hole.ctb/stream.0
 check 'a stream that is missing' says 2 "hole.ctb/stream.0: the file is missing; metadata says that it had $size bytes" hole.ctb
 check 'the other one is shown' is "$(ctrace show --count hole.ctb 2>err)" 60
-check 'a stream that is named by itself needs no other' is "$(ctrace show --count hole.ctb/stream.1 2>&1)" 60
+check 'a stream that is named by itself needs no other' is "$(ctrace show --count hole.ctb/$second 2>&1)" 60
 repair hole.ctb -o filled
 check 'its copy lacks nothing that it should have' is "$(ctrace show --count filled/hole.ctb 2>&1)" 60
 : >hole.ctb/stream.0
@@ -138,7 +140,7 @@ check 'generations: the whole one' diff -r app.ctb sets/many/app.ctb_1
 check 'generations: the compressed one, unpacked' diff -r good/bad.ctb sets/many/app.ctb_2
 repair many/app.ctb_1 bad.ctb -o named
 check 'several paths' is "$(cd named && echo *)" 'app.ctb_1 bad.ctb'
-repair app.ctb/stream.1 -o single
+repair "app.ctb/$second" -o single
 check 'one stream file' is "$(view single/app.ctb),$status" 60,0
 
 # ---- an output that has to do with what is read
@@ -160,7 +162,7 @@ check 'a file beside the output is no trace' is "$status $(<err)" '1 ctrace repa
 check 'within the trace' apart many/app.ctb_1/new/deep "$into" many/app.ctb_1
 check 'within the trace, by a link' apart link/new "$into" many/app.ctb_1
 check 'within the directory' apart many/new "$into" many
-check 'within the trace of a stream' apart many/app.ctb_1/new "$into" many/app.ctb_1/stream.1
+check 'within the trace of a stream' apart many/app.ctb_1/new "$into" many/app.ctb_1/$second
 check 'within one of several' apart many/app.ctb_2/new "$into" bad.ctb many/app.ctb_2
 check 'what holds it' apart many 'the output contains the input' many/app.ctb_1
 check 'here, where it is' apart . 'the output contains the input' many

@@ -15,6 +15,7 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import disk  # noqa: E402
 import tap  # noqa: E402
 
 checks = tap.Tap(is_live=True)
@@ -76,15 +77,10 @@ RECORDS = """\
 """
 
 
-def mount(size, remount=False):
-    subprocess.run(['mount', '-t', 'tmpfs', '-o', f'{"remount," if remount else ""}size={size}', 'none', DISK], check=True)
-
-
 def begin(size):
     """A new file system of this size."""
-    if os.path.ismount(DISK):
-        subprocess.run(['umount', DISK], check=True)
-    mount(size)
+    disk.unmount(DISK)
+    disk.mount(DISK, size)
     for name in os.listdir(RUN):
         if os.path.isdir(os.path.join(RUN, name)):
             shutil.rmtree(os.path.join(RUN, name))
@@ -164,7 +160,7 @@ def check_size(size, name, whole):
     checks.same(f'{what}: the trace has as many', count(f'{DISK}/x.ctb')[0], shown)
     checks.same(f'{what}: lost by reason', by_reason, lost)
     checks.check(f'{what}: what is left is reported', (waiting > 0) == (orphans() != []) or lost > 0, orphans(), done.stderr)
-    mount('64m', True)
+    disk.mount(DISK, '64m')
     recovered = recover()
     checks.same(f'{what}: the rest comes later, once', (count(f'{DISK}/x.ctb'), orphans()), ((shown + waiting, lost), []))
     if name == 'records':
@@ -187,7 +183,7 @@ def check_sizes():
 def check_next_run():
     begin('200k')
     waited = told(run('records').stderr)
-    mount('64m', True)
+    disk.mount(DISK, '64m')
     run('paragraphs')
     checks.same('the next run: what waited is in the earlier trace', (count(f'{DISK}/x.ctb.old')[0], orphans()), (waited[1] + waited[2], []))
     checks.same('and not in its own', [os.path.basename(os.path.dirname(one)).split('.')[0] for one in processes(f'{DISK}/x.ctb')],
@@ -199,7 +195,7 @@ def check_next_run():
     os.unlink(f'{DISK}/room0')
     second = told(run('paragraphs').stderr)
     checks.check('two runs on a full disk: both have something that waits', first[2] > 0 and second[2] > 0 and len(orphans()) == 2, first, second)
-    mount('64m', True)
+    disk.mount(DISK, '64m')
     before = sorted(os.listdir('.'))
     recover()
     checks.same('each gets its own events', (count(f'{DISK}/x.ctb.old')[0], count(f'{DISK}/x.ctb')[0]),
@@ -220,19 +216,17 @@ def check_next_run():
 
 def check_no_room():
     begin('64k')
-    with open(f'{DISK}/filler', 'wb') as file:
-        file.write(bytes(60 << 10))  # the mark has room, a BINFILE has not
+    disk.fill(DISK, 4 << 10)  # the mark has room, a BINFILE has not
     before = sorted(os.listdir('.'))
     done = run('orders', summary='never')
     traced, shown, waiting, lost, _ = told(done.stderr)
     checks.check('no room for any event: all are accounted for', traced > 4000 and shown == 0 and waiting + lost == traced, done.stderr)
     checks.same('nothing is written elsewhere', sorted(os.listdir('.')), before)
-    mount('64m', True)
+    disk.mount(DISK, '64m')
     recover()
     checks.same('they come later', (count(f'{DISK}/x.ctb'), orphans()), ((waiting, lost), []))
     begin('4k')
-    with open(f'{DISK}/filler', 'wb') as file:
-        file.write(bytes(4096))
+    disk.fill(DISK)
     done = run('orders')
     checks.same('no room for a trace: the program is not run', (done.returncode, done.stdout, os.listdir(DISK)), (125, '', ['filler']))
     checks.check('and the reason is reported', 'disk/x.ctb: No space left on device' in done.stderr, done.stderr)
@@ -240,9 +234,7 @@ def check_no_room():
 
 def check_emptied(whole):
     begin('64m')
-    with open(f'{DISK}/filler', 'wb') as file:
-        free = os.statvfs(DISK)
-        file.write(bytes(free.f_bavail * free.f_frsize - (200 << 10)))
+    disk.fill(DISK, 200 << 10)
     tool = subprocess.Popen(['ctrace', 'run', '--summary=always', '-o', f'{DISK}/x.ctb', './paragraphs'], stdin=subprocess.PIPE,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     line = tool.stdout.readline()
@@ -260,12 +252,8 @@ def main():
     if shutil.which('cobc') is None or not os.path.exists(os.path.join(os.environ['CTRACE_BUILD'], 'libctrace-cobol.so')):
         checks.skip('ctrace run on a full disk', 'no cobc')
         return checks.end()
-    if 'CTRACE_TEST_MOUNTS' not in os.environ:
-        if subprocess.run(['unshare', '-m', 'true'], capture_output=True, check=False).returncode != 0:
-            checks.skip('ctrace run on a full disk', 'cannot mount')
-            return checks.end()
-        os.execvpe('unshare', ['unshare', '-m', '--propagation', 'private', sys.executable, *sys.argv],
-                   {**os.environ, 'CTRACE_TEST_MOUNTS': '1'})
+    if not disk.can_mount(checks, 'ctrace run on a full disk'):
+        return checks.end()
     os.mkdir(DISK)
     compile_all()
     for name in PROGRAMS:
@@ -276,7 +264,7 @@ def main():
     check_next_run()
     check_no_room()
     check_emptied(whole)
-    subprocess.run(['umount', DISK], check=True)
+    disk.unmount(DISK)
     return checks.end()
 
 

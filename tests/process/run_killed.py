@@ -159,28 +159,30 @@ def one_round(what, delay):
     wanted = {5, -number} | ({number} if number != signal.SIGKILL else set())
     if tool.returncode not in wanted:
         problems.append(('status', tool.returncode, errors))
-    if what is the_tool and len(twice) not in (0, 30000):
-        problems.append(('the program did not go on', len(twice)))
     return problems
 
 
 def check_goes_on():
-    """The program outlives its tool, and another run takes the name of its trace."""
+    """The program outlives its tool, which ended in order, and another run takes the name of its trace."""
     for name in ('x.ctb', 'x.ctb.old'):
         shutil.rmtree(name, ignore_errors=True)
-    tool = subprocess.Popen(['ctrace', 'run', '--summary=never', '--records', '-o', 'x.ctb', './waits'], stdin=subprocess.PIPE,
-                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    tool.stdout.readline()
-    kill(tool.pid)
+    for name in ('in', 'out'):
+        os.mkfifo(name)
+    tool = subprocess.Popen(['ctrace', 'run', '--summary=never', '--records', '-o', 'x.ctb', 'sh', '-c',
+                             'setsid ./waits <in >out & while [ ! -e half ]; do sleep 0.05; done'], stderr=subprocess.DEVNULL)
+    program_in, program_out = open('in', 'w', encoding='ascii'), open('out', encoding='ascii')
+    program_out.readline()
+    open('half', 'w', encoding='ascii').close()
     tool.wait(PATIENCE)
     runs = [subprocess.run(['ctrace', 'run', '--summary=never', '-o', 'x.ctb', './records'], capture_output=True, text=True, timeout=PATIENCE,
                            check=False) for _ in range(2)]
     checks.same('the next run of the name', runs[0].returncode, 5)
     checks.check('the run after it is refused while a process writes to the earlier trace',
                  runs[1].returncode == 125 and 'x.ctb.old: a process of that run still writes to it' in runs[1].stderr, runs[1])
-    tool.stdin.write('\n')
-    tool.stdin.flush()
-    tool.stdout.read()
+    with program_in, program_out:
+        program_in.write('\n')
+        program_in.flush()
+        program_out.read()
     seen, lost = records('x.ctb.old')
     checks.check('all of its events are in the earlier trace', seen == list(range(1, 2001)) and lost == 0, len(seen), lost)
 

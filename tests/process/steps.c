@@ -2,18 +2,25 @@
  * steps.c - a traced program that does what its arguments say, one step after another; for tests
  * that are scripts.
  *
- *     trace COMPONENT LEVEL COUNT   COUNT events (id 1) with two items: 1, 2, 3 ... and the text
- * "step" emit COMPONENT LEVEL          one event (id 2); says the status items COMPONENT LEVEL one
- * event (id 3) with an item of each type text COMPONENT LEVEL TEXT     one event (id 4) with a text
+ *     trace COMPONENT LEVEL COUNT   COUNT events (id 1) with two items: 1, 2, 3 ... and "step"
+ *     emit COMPONENT LEVEL          one event (id 2); says the status
+ *     items COMPONENT LEVEL         one event (id 3) with an item of each type
+ *     text COMPONENT LEVEL TEXT     one event (id 4) with a text
  *     thread COMPONENT LEVEL COUNT  trace, on a thread of its own
  *     define COUNT                  COUNT sublevels of a head, by component trace; deletes them
- * with the head flush                         says the status stats                         says
- * emitted, delivered, pending and the sum of the lost configure LINE                says the status
+ *                                   with the head
+ *     flush                         says the status
+ *     stats                         says emitted, delivered, pending and the sum of the lost
+ *     configure LINE                says the status
  *     pid                           says it
  *     say TEXT, err TEXT            writes a line to descriptor 1 or 2
  *     open FILE                     opens (and creates) a file and says the descriptor
+ *     reaper                        becomes a subreaper
+ *     count, ignore                 counts SIGCHLD, or ignores it
+ *     children                      says how many SIGCHLD came, and what wait() finds
  *     fork                          a child does the rest, and the parent waits for it
- *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, exit STATUS, kill
+ *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, exit STATUS, kill,
+ *     crash
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -26,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -156,6 +164,25 @@ static uint32_t agree(struct ctrace_ctss *ctss)
 	return 0;
 }
 
+static volatile sig_atomic_t child_signals;
+
+static void count_child(int number)
+{
+	(void)number;
+	child_signals++;
+}
+
+static void step_children(void)
+{
+	siginfo_t info = { .si_pid = 0 };
+	int found = waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT);
+	const char *error = found == 0 ? "found" : errno == ECHILD ? "ECHILD" : "failed";
+
+	(void)printf("%d %s %s\n", (int)child_signals, error,
+		     wait(NULL) < 0 && errno == ECHILD ? "ECHILD" : "found");
+	(void)fflush(stdout);
+}
+
 static void step_define(void)
 {
 	struct ctrace_define asked = { CTRACE_DEFINE_INIT, .name = "STEPS", .startnam = "STEPSSS",
@@ -198,6 +225,14 @@ static void step(const char *verb)
 		step_items();
 	else if (strcmp(verb, "text") == 0)
 		step_text();
+	else if (strcmp(verb, "reaper") == 0)
+		require(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0, verb);
+	else if (strcmp(verb, "count") == 0)
+		(void)signal(SIGCHLD, count_child);
+	else if (strcmp(verb, "ignore") == 0)
+		(void)signal(SIGCHLD, SIG_IGN);
+	else if (strcmp(verb, "children") == 0)
+		step_children();
 	else if (strcmp(verb, "define") == 0)
 		step_define();
 	else if (strcmp(verb, "flush") == 0)
@@ -231,6 +266,8 @@ static void step(const char *verb)
 		step_fork();
 	else if (strcmp(verb, "exit") == 0)
 		exit(number());
+	else if (strcmp(verb, "crash") == 0)
+		__builtin_trap();
 	else if (strcmp(verb, "kill") == 0)
 		(void)kill(getpid(), SIGKILL);
 	else

@@ -286,7 +286,7 @@ static void fill_up_to(struct ctrace_tracer *tracer, uint64_t size)
 
 	for (uint32_t i = 0; i < 100000 && rings_of(size) == 0; i++)
 		ctrace_entry(tracer, i, data, sizeof data);
-	REQUIRE(rings_of(size) == 1);
+	REQUIRE(rings_of(size) >= 1); /* another may be ready */
 }
 
 static uint32_t show_a_larger_buffer(struct ctrace_ctss *ctss)

@@ -19,8 +19,10 @@
 #include <sys/un.h>
 #include <time.h>
 
+/* One level is set: a process without any would be dormant. */
 #define QUIET_CONFIG \
 	"mftrace.level = none\n" \
+	"mftrace.level.elsewhere = fatal\n" \
 	"mftrace.dest = textfile\n" \
 	"mftrace.emitter.textfile#location = out\n"
 #define HANGS_MS 30000

@@ -263,7 +263,7 @@ static void a_call_that_goes_on_in_a_larger_ring(void **state)
 {
 	(void)state;
 	assert_true(step_through(LINES_CONFIG "mftrace.emitter.textfile#flushevery = 0\n",
-				 be_stepped_through_at_the_end, IS_SANITIZED ? 291 : stride(97),
+				 be_stepped_through_at_the_end, IS_SANITIZED ? 29 : stride(11),
 				 false) > 20);
 }
 

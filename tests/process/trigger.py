@@ -310,6 +310,46 @@ def programs():
     room.close()
 
 
+def programs_of_a_reaper():
+    """Programs that end, and one that leaves a process behind: a process 1 and a subreaper must not notice either."""
+    room = Room('ctrace.run.programs = on', 'ctrace.trigger.P = when component == app every 1ms do run:@')
+    with open(room.at('act'), 'w', encoding='utf-8') as file:
+        file.write(f'#!/bin/sh\nsleep 0.1 &\necho x >> {room.at("ran")}\n')
+    os.chmod(room.at('act'), 0o700)
+    with open(room.at('app.cfg'), encoding='utf-8') as file:
+        text = file.read().replace('run:@', f'run:{room.at("act")}')
+    with open(room.at('app.cfg'), 'w', encoding='utf-8') as file:
+        file.write(text)
+    space = ['unshare', '--user', '--map-root-user', '--pid', '--fork', '--mount-proc']
+    kinds = [('an ordinary process', [], []), ('a subreaper', [], ['reaper'])]
+    if subprocess.run([*space, 'true'], capture_output=True, check=False).returncode == 0:
+        kinds.append(('process 1', space, []))
+    else:
+        tap.skip('process 1 of a container', 'no name spaces of processes here')
+    for kind, before, steps in kinds:
+        for signals in ('count', 'ignore'):
+            if os.path.exists(room.at('ran')):
+                os.unlink(room.at('ran'))
+            process = subprocess.Popen([*before, STEPS, *steps, signals, *(['trace', 'app', INFO, '1', 'pause'] * 5), 'children'], env=room.environment,
+                                       cwd=room.path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            room.processes.append(process)
+            for count in range(1, 6):
+                end = time.monotonic() + PATIENCE
+                while not os.path.exists(room.at('ran')) or os.path.getsize(room.at('ran')) < 2 * count:
+                    assert time.monotonic() < end, (kind, signals, count)
+                if count == 5:  # all have ended, and what they left
+                    found = pid = process.pid
+                    if before:
+                        pid = int(subprocess.run(['pgrep', '-P', str(pid)], capture_output=True, text=True, check=True).stdout)
+                    while found:
+                        found = subprocess.run(['ps', '--ppid', str(pid), '-o', 'pid=,stat=,args='], capture_output=True, text=True, check=False).stdout
+                        assert time.monotonic() < end, (kind, signals, found)
+                room.go_on(process)
+            said = process.communicate(timeout=PATIENCE)[0]
+            tap.same(f'{kind} that would {signals} SIGCHLD gets none, and no child', said, '0 ECHILD ECHILD\n')
+    room.close()
+
+
 def forks():
     room = Room('ctrace.trigger.F = when event = 4 do dump')
     program = room.start('trace', 'app', DEBUG, '2', 'fork', 'text', 'app', INFO, 'child')
@@ -610,6 +650,6 @@ def one_dump_in_a_second():
     room.close()
 
 
-for part in (one_dump_in_a_second, fields_of_records, the_end, spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, kept, hostile, programs, forks, console, many, slip, slip_mod, slip_member):
+for part in (one_dump_in_a_second, fields_of_records, the_end, spans, spans_by_item, dumps_what_came_before, nothing_matches, how_often, levels, commands, kept, hostile, programs, programs_of_a_reaper, forks, console, many, slip, slip_mod, slip_member):
     part()
 sys.exit(tap.end())

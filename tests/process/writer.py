@@ -108,7 +108,11 @@ class Room:
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:
                     stream.close()
-        shutil.rmtree(self.path)
+        # What a killed process has left behind may still be making and removing files here.
+        end = time.monotonic() + PATIENCE
+        while os.path.exists(self.path):
+            assert time.monotonic() < end, os.listdir(self.path)
+            shutil.rmtree(self.path, ignore_errors=True)
 
 
 class Program:

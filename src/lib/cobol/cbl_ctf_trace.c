@@ -139,13 +139,6 @@ static uint32_t event_routing_level(uint32_t component, const struct event *even
 									  : event->level;
 }
 
-/* The slot where a thread keeps the class that such an event had last. */
-INLINE uint16_t *class_slot(struct ct_thread *thread, uint32_t component, uint32_t event_id,
-			    uint32_t count)
-{
-	return &thread->classes[((component * 8u + count) * 8u + event_id) % CT_THREAD_CLASSES];
-}
-
 /* items: NULL when there are more than a class can have. */
 static enum ctrace_status event_record_items(const struct ct_event_head *head,
 					     const struct event *event,
@@ -159,19 +152,17 @@ static enum ctrace_status event_record_items(const struct ct_event_head *head,
 		head->component, event_routing_level(head->component, event), size, &reservation);
 
 	if (status == CTRACE_OK) {
-		uint64_t ticks = ct_clock_ticks();
-
 		if (items != NULL)
-			ct_event_encode(reservation.at, number, ticks, head, items, event->count);
+			ct_event_encode(reservation.at, number, reservation.ticks, head, items,
+					event->count);
 		else
-			event_put_any_items(
-				event,
-				ct_event_put_any_head(reservation.at, ticks, head, event->count),
-				reservation.at + size);
+			event_put_any_items(event,
+					    ct_event_put_any_head(reservation.at, reservation.ticks,
+								  head, event->count),
+					    reservation.at + size);
 		status = ct_trace_commit(&reservation, head->component, event->level);
-		if (number >= CT_CLASS_FIRST)
-			*class_slot(ct_thread_current, head->component, event->id, event->count) =
-				(uint16_t)number;
+		ct_thread_note_class(ct_thread_current, head->component, event->id, event->count,
+				     number);
 	}
 	return status;
 }
@@ -215,21 +206,24 @@ static void name_remember(cobuns32_t flags, const unsigned char *name, size_t si
 }
 
 /* The component of a name.  It locks only when the name is new and must be registered. */
-static enum ctrace_status component_register(const void *name, size_t size, uint32_t *out_component)
+static enum ctrace_status component_register(const void *name, size_t size, uint32_t level,
+					     uint32_t *out_component)
 {
 	struct ct_process *process = ct_process_attach();
-	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
+	enum ctrace_status status;
 
-	if (process != NULL)
-		status = ct_registry_register(process->registry, name, size, out_component);
-	if (status == CTRACE_NOT_ENOUGH_MEMORY)
-		ct_trace_count_lost(process == NULL ? CTRACE_LOSS_CLOSED : CTRACE_LOSS_NO_RING,
+	if (process == NULL)
+		return ct_trace_count_unattached(level);
+	status = ct_registry_register(process->registry, name, size, out_component);
+	if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_TIMED_OUT)
+		ct_trace_count_lost(status == CTRACE_TIMED_OUT ? CTRACE_LOSS_NESTED
+							       : CTRACE_LOSS_NO_RING,
 				    CT_COMPONENT_NONE);
-	return status;
+	return status == CTRACE_TIMED_OUT ? CTRACE_NOT_ENOUGH_MEMORY : status;
 }
 
 static enum ctrace_status component_find(cobuns32_t flags, const unsigned char *name,
-					 uint32_t *out_component)
+					 uint32_t level, uint32_t *out_component)
 {
 	size_t size = ct_cbl_name_size(name, (flags & CTF_FLAG_COMP_NAME_NULL_TERM) != 0,
 				       CTRACE_MAX_COMPONENT);
@@ -245,14 +239,16 @@ static enum ctrace_status component_find(cobuns32_t flags, const unsigned char *
 	}
 	if (ct_component_check_name((const char *)name, size) != CTRACE_OK)
 		return CTRACE_INVALID_COMPONENT_NAME;
-	return component_register(name, size, out_component);
+	return component_register(name, size, level, out_component);
 }
 
-static enum ctrace_status event_identify(cobuns32_t flags, const unsigned char *component_id,
-					 uint32_t *out_component)
+static enum ctrace_status event_identify(const struct event *event,
+					 const unsigned char *component_id, uint32_t *out_component)
 {
-	if (flags & CTF_FLAG_COMPID_STRING)
-		return component_find(flags, component_id, out_component);
+	if (event->flags & CTF_FLAG_COMPID_STRING)
+		return component_find(event->flags, component_id,
+				      event_is_forced(event) ? CTRACE_FATAL : event->level,
+				      out_component);
 	if (ct_cbl_is_null(component_id) || *component_id != CT_HANDLE_MARK)
 		return CTRACE_INVALID_TRACE_HANDLE;
 	return ct_handle_component(ct_cbl_load_u32(component_id), out_component);
@@ -265,7 +261,7 @@ static enum ctrace_status event_trace(const unsigned char *component_id, struct 
 	uint32_t component;
 	uint32_t threshold;
 
-	status = event_identify(event->flags, component_id, &component);
+	status = event_identify(event, component_id, &component);
 	if (status != CTRACE_OK)
 		return status;
 	if (event->level >= CTRACE_LEVEL_COUNT) {
@@ -273,6 +269,9 @@ static enum ctrace_status event_trace(const unsigned char *component_id, struct 
 			return CTRACE_INVALID_TRACE_LEVEL;
 		event->level = CTRACE_FATAL;
 	}
+	status = ct_trace_hear_bell(component);
+	if (status != CTRACE_OK)
+		return status;
 	/* Pairs with the release stores in ct_level_publish(): the channel that is loaded after
 	 * this is at least as new. */
 	threshold = __atomic_load_n(
@@ -346,43 +345,11 @@ INLINE bool find_entry(cobuns32_t flags, const unsigned char *component_id,
 INLINE enum ctrace_status refuse(cobuns32_t flags, uint32_t level, uint32_t threshold)
 {
 	/* A child that cannot trace knows no handles. */
-	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED ||
-	    level >= CTRACE_LEVEL_COUNT)
+	if (!ct_process_has_session() || ct_process_hears_bell() || level >= CTRACE_LEVEL_COUNT)
 		return NOT_SHORT;
 	if (threshold == CTRACE_LEVEL_NONE)
 		return CTRACE_NOT_TRACE_ENABLED;
 	return (flags & CTF_FLAG_FORCE_OUTPUT) != 0 ? NOT_SHORT : CTRACE_NOT_TRACING_LEVEL;
-}
-
-/* Copies short items inline: a call of memcpy() costs more than most items. */
-INLINE unsigned char *put_bytes(unsigned char *at, const unsigned char *from, size_t size)
-{
-	unsigned char *end = at + size;
-
-	if (size - 8 <= 8) {
-		uint64_t first, last;
-
-		memcpy(&first, from, 8);
-		memcpy(&last, from + size - 8, 8);
-		memcpy(at, &first, 8);
-		memcpy(end - 8, &last, 8);
-	} else if (size > 16) {
-		for (; end - at > 16; at += 16, from += 16)
-			memcpy(at, from, 16);
-		memcpy(end - 16, from + (end - at) - 16, 16);
-	} else if (size >= 4) {
-		uint32_t first, last;
-
-		memcpy(&first, from, 4);
-		memcpy(&last, from + size - 4, 4);
-		memcpy(at, &first, 4);
-		memcpy(end - 4, &last, 4);
-	} else if (size != 0) {
-		at[0] = from[0];
-		at[size / 2] = from[size / 2];
-		at[size - 1] = from[size - 1];
-	}
-	return end;
 }
 
 /* Writes an item into the ring.  Each word of the arrays is read once, so a change by another
@@ -402,7 +369,7 @@ INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsig
 		if (__builtin_expect(ctrace_is_before_(&thread_buffer->end, at + 2 + size), 0))
 			return NULL;
 		ctrace_put_u16_(at, (uint16_t)size);
-		return put_bytes(at + 2, data, size);
+		return ct_event_put_bytes(at + 2, data, size);
 	}
 	if (type == CTRACE_TYPE_ADDRESS)
 		size = sizeof(data);
@@ -417,7 +384,7 @@ INLINE unsigned char *put_item(struct ctrace_thread_buffer *thread_buffer, unsig
 		ctrace_put_data_(at, type, data, size);
 		return at + size;
 	}
-	return put_bytes(at, data, size);
+	return ct_event_put_bytes(at, data, size);
 }
 
 typedef cobrtncode_t trace_function(cobuns32_t flags, const cobuns8_t *component_id,
@@ -568,15 +535,16 @@ INLINE cobrtncode_t trace_shortly(cobuns32_t flags, const unsigned char *compone
 	at = ctrace_reserve_(&entry->level_word, &thread_buffer, CT_EVENT_HEAD);
 	if (__builtin_expect(at == NULL, 0))
 		return layout->trace(flags, component_id, event);
-	number = *class_slot(ct_thread_buffer_thread(thread_buffer), component,
-			     ct_cbl_load_u32(event + ID_AT), ct_cbl_load_u32(event + COUNT_AT));
+	number = *ct_thread_class_slot(ct_thread_buffer_thread(thread_buffer), component,
+				       ct_cbl_load_u32(event + ID_AT),
+				       ct_cbl_load_u32(event + COUNT_AT));
 	class = (const struct ct_class_entry *)(const void *)((const unsigned char *)
 								      ct_process.session.classes +
 							      number * CT_CLASS_UNIT);
 	if (__builtin_expect(number == 0 || !class_is(class, component, event), 0))
 		return finish_or_trace(flags, component_id, event, layout, thread_buffer, NULL,
 				       class);
-	at = ctrace_put_head_(at, class->number);
+	at = ctrace_put_head_(thread_buffer, at, class->number);
 	if (class->item_count == 1)
 		return finish_or_trace(flags, component_id, event, layout, thread_buffer,
 				       put_one(thread_buffer, at, event, layout, class), class);

@@ -133,13 +133,14 @@ bool ct_thread_queue_wait(uint64_t end_ns)
 {
 	uint32_t word = __atomic_load_n(&queue.progress, __ATOMIC_RELAXED);
 	uint64_t now_ns = ct_clock_mono_ns();
+	bool is_in_time;
 
 	if (now_ns >= end_ns)
 		return false;
 	ct_thread_queue_unlock();
-	ct_os_wait(&queue.progress, word, end_ns - now_ns);
+	is_in_time = ct_os_wait(&queue.progress, word, end_ns - now_ns);
 	ct_thread_queue_lock();
-	return true;
+	return is_in_time;
 }
 
 void ct_thread_queue_wake(void)

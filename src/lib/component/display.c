@@ -42,8 +42,11 @@ enum ctrace_status ctrace_component_tracer(const char *name, const char *sub,
 
 	if (status == CTRACE_OK && out_tracer == NULL)
 		status = CTRACE_FAILURE;
-	if (status == CTRACE_OK)
+	if (status == CTRACE_OK) {
 		*out_tracer = ct_registry_tracer(ct_process.registry, component);
+		__atomic_store_n(&(*out_tracer)->level_word, ct_process_level_word(component),
+				 __ATOMIC_RELEASE);
+	}
 	errno = kept;
 	return status;
 }

@@ -1,13 +1,20 @@
 /*
  * member.c - a member of CTRACE_PARMLIB for DEFINE's and TRACE CT's PARM.
  *
- * Called on the thread of the macro or command, under no lock.  An error has the form that editors
+ * Called on the thread of the macro or command, under no lock; a thread of the program waits for
+ * the file within its patience (lib/process/aside.h).  An error has the form that editors
  * understand: member, line and column.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/component/component.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/process/aside.h"
+
+#define MEMBER_SIZE 64u /* more than a member's name */
 #define STORAGE (CTRACE_RC_SYSTEM << 8 | CTRACE_RSN_STORAGE)
 
 struct first_diagnostic {
@@ -69,20 +76,46 @@ static uint32_t member_refuse(const char *member, uint32_t reason, const char *p
 	return ct_outcome_set(out, CTRACE_RC_REFUSED, reason, "member %s: %s", member, path);
 }
 
+struct reading {
+	struct ct_aside aside;
+	char member[MEMBER_SIZE];
+	struct ct_buf text;
+	char path[4096];
+	uint32_t reason;
+};
+
+static void reading_run(struct ct_aside *self)
+{
+	struct reading *reading = (struct reading *)(void *)self;
+
+	reading->reason = ct_parmlib_read(reading->member, &reading->text, reading->path);
+}
+
+static void reading_destroy(struct ct_aside *self)
+{
+	ct_buf_fini(&((struct reading *)(void *)self)->text);
+	free(self);
+}
+
 uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib,
 			struct ctrace_outcome *out)
 {
-	struct ct_buf text;
-	char path[4096];
+	struct reading *reading = malloc(sizeof *reading);
 	uint32_t rc;
-	uint32_t reason;
 
-	ct_buf_init(&text);
-	reason = ct_parmlib_read(member, &text, path);
-	if (reason != 0)
-		rc = member_refuse(member, reason, path, out);
+	if (reading == NULL)
+		return ct_outcome_set(out, CTRACE_RC_SYSTEM, CTRACE_RSN_STORAGE,
+				      "no memory for member %s", member);
+	reading->aside = (struct ct_aside){ .work = reading_run, .destroy = reading_destroy };
+	(void)snprintf(reading->member, sizeof reading->member, "%s", member);
+	ct_buf_init(&reading->text);
+	if (!ct_aside_run(&reading->aside))
+		return ct_outcome_set(out, CTRACE_RC_REFUSED, CTRACE_RSN_MEMBER_ALLOCATION,
+				      "member %s: the file system does not answer", member);
+	if (reading->reason != 0)
+		rc = member_refuse(member, reading->reason, reading->path, out);
 	else
-		rc = member_parse(member, &text, out_parmlib, out);
-	ct_buf_fini(&text);
+		rc = member_parse(member, &reading->text, out_parmlib, out);
+	reading_destroy(&reading->aside);
 	return rc;
 }

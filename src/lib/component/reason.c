@@ -67,7 +67,7 @@ static const struct ct_reason_row rows[] = {
 		"Read the file with cat(1) as the same user; its message is the reason. The kernel's log may have more."),
 	REFUSED(MEMBER_SYNTAX, "the member has an error",
 		"Its text is not what the grammar of TRACEOPTS allows. The message says line, column, and what was expected there.",
-		"`ctrace parmlib check` names every error of a member. A member is read anew by each command that names it."),
+		"`ctrace parmlib check` names every error of a member. A member is read again by each command that names it."),
 	REFUSED(LIKEHEAD_NO_OPTIONS,
 		"LIKEHEAD=YES, but there is no head whose options could be taken over",
 		"The trace above was defined with HEADOPTS=NO, which is the default, and so has no options, attributes and state to share; or "

@@ -218,6 +218,7 @@ static enum ct_transaction_result trace_wait_for(struct ct_trace *trace, bool gi
 {
 	struct waiter self = { .thread = ct_transaction_thread(), .trace = trace };
 	enum ct_transaction_result result = CT_TRANSACTION_OK;
+	bool is_over = false;
 	uint64_t start_ns;
 
 	if (trace->transaction == NULL)
@@ -237,14 +238,16 @@ static enum ct_transaction_result trace_wait_for(struct ct_trace *trace, bool gi
 
 		if (gives_way && trace_waits_for_me(trace)) {
 			result = CT_TRANSACTION_REFUSED;
-		} else if (trace->transaction->is_overdue || waited_ns >= ct_transaction_limit_ns) {
+		} else if (is_over || trace->transaction->is_overdue ||
+			   waited_ns >= ct_transaction_limit_ns) {
 			trace->transaction->is_overdue |= trace->transaction->since_ns <= start_ns;
 			blocker_note(trace);
 			result = CT_TRANSACTION_TIMED_OUT;
 		} else {
 			ct_table_unlock();
 			lifted = ct_shield_lift();
-			ct_os_wait(&table.released, word, ct_transaction_limit_ns - waited_ns);
+			is_over = !ct_os_wait(&table.released, word,
+					      ct_transaction_limit_ns - waited_ns);
 			ct_shield_restore(lifted);
 			ct_table_lock();
 		}

@@ -9,9 +9,12 @@
  */
 #include "lib/consumer/delivery.h"
 
+#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* pause before a guest's next try; it doubles each time */
@@ -28,6 +31,7 @@ struct orphan {
 	uint64_t damaged;    /* bytes in the others */
 	uint64_t undeliverable;
 	bool is_left;                /* some events were not delivered */
+	struct ct_buf failures;      /* of the destinations: which, and why */
 	char *places[CT_DEST_LIMIT]; /* paths, or NULL */
 	struct ct_buf elsewhere;
 };
@@ -85,6 +89,7 @@ static void close_orphan(struct orphan *orphan)
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		free(orphan->places[dest]);
 	ct_buf_fini(&orphan->elsewhere);
+	ct_buf_fini(&orphan->failures);
 }
 
 /* Notes the output path of each destination of the dead process. */
@@ -121,6 +126,25 @@ static void note_elsewhere(struct orphan *orphan, const struct ct_consumer *cons
 		ct_buf_add_text(&orphan->elsewhere, path);
 		ct_buf_add_char(&orphan->elsewhere, '\n');
 	}
+}
+
+static void note_failure_of(struct orphan *orphan, const struct ct_dest *dest, const char *path)
+{
+	struct ct_buf *out = &orphan->failures;
+	const char *at = dest->failing_at[0] != '\0' ? dest->failing_at : path;
+
+	ct_buf_add_format(out, "%.32s%s%s", dest->emitter, at[0] != '\0' ? " " : "", at);
+	if (!ct_dest_text_has_reason(at))
+		ct_buf_add_format(out, ": %s", strerror((int)dest->failing));
+	ct_buf_add_text(out, "; ");
+}
+
+static void note_failures(struct orphan *orphan, const struct ct_consumer *consumer)
+{
+	for (uint32_t i = 0; i < CT_DEST_LIMIT; i++)
+		if (orphan->session.head->dest[i].failing != 0)
+			note_failure_of(orphan, &orphan->session.head->dest[i],
+					consumer->places[i].path);
 }
 
 /* Reports where the delivery is: in its directory, and in the emitter whose method runs now. */
@@ -197,7 +221,11 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	}
 	/* The rings are removed next, so their events must first be durable. */
 	durable = ct_consumer_sync(consumer) == CTRACE_OK;
+	if (!durable)
+		ct_buf_add_format(&orphan->failures, "its output cannot be made durable: %s; ",
+				  strerror(errno));
 	ct_consumer_close(consumer);
+	note_failures(orphan, consumer);
 	note_elsewhere(orphan, consumer);
 	ct_consumer_destroy(consumer);
 	/* Counts consumed events, without those that were overwritten or undeliverable. */
@@ -351,6 +379,17 @@ static bool has_storage(const struct orphan *orphan)
 	return false;
 }
 
+/* Returns true when the process has noted how it died.  A tool takes the note away before it
+ * recovers; others leave it to a tool. */
+static bool has_note(const struct orphan *orphan)
+{
+	struct stat info;
+
+	return fstatat(orphan->session.directory_fd, CT_CRASH_FILE, &info, AT_SYMLINK_NOFOLLOW) ==
+		       0 &&
+	       info.st_size > (off_t)CT_CRASH_HEAD_SIZE;
+}
+
 static bool orphan_is_wanted(struct ct_session *session, const struct ct_recover_options *options)
 {
 	if (options->is_guest && !orphan_is_for_guests(session->head))
@@ -415,11 +454,13 @@ static void recover_loaded(const struct walk *walk, const struct ct_directory_en
 		walk->total->given_up++;
 	} else if (orphan->is_left) {
 		note_failure(&orphan->session);
-		recovery_report(walk, entry, false, delivered,
-				"a destination is failing; what is left is kept", orphan);
+		ct_buf_add_text(&orphan->failures, "what is left is kept");
+		recovery_report(walk, entry, false, delivered, ct_buf_text(&orphan->failures),
+				orphan);
 	} else if (orphan->unreadable != 0) {
 		recovery_report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
-	} else if (orphan->session.head->storage_ns == 0 && has_storage(orphan) &&
+	} else if (orphan->session.head->storage_ns == 0 &&
+		   (has_storage(orphan) || has_note(orphan)) &&
 		   !storage_is_discarded(walk->total, orphan->session.head)) {
 		orphan->session.head->storage_ns = ct_clock_wall_ns();
 		(void)!ct_session_persist(&orphan->session, &orphan->session.head->storage_ns,

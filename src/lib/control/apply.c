@@ -46,7 +46,7 @@ static void emitter_prepare(const struct ct_command *command, uint32_t emitter)
 {
 	enum ct_encoding encoding;
 
-	ct_emitter_prepare(emitter, command->property.at, command->property.size);
+	ct_emitter_prepare(emitter, command->property, command->value);
 	if (ct_name_is(command->property.at, command->property.size, "ENCODING") &&
 	    ct_thread_locked == 0 &&
 	    ct_encoding_parse(command->value.at, command->value.size, &encoding))
@@ -297,6 +297,14 @@ static enum ctrace_status apply_attach(const struct ct_target *target,
 	return CTRACE_OK;
 }
 
+/* The clock itself was chosen as the process attached. */
+static enum ctrace_status apply_clock(const struct ct_target *target,
+				      const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->clock, (uint32_t)command->number, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
 /* Also for the operator's tools (operator/hardcopy.c). */
 static enum ctrace_status apply_log(const struct ct_target *target,
 				    const struct ct_command *command)
@@ -483,6 +491,10 @@ static const struct ct_verb_row rows[] = {
 	  "on | off",
 	  "off keeps the process out of the run directory, unseen by operators",
 	  apply_attach },
+	{ CT_VERB_CLOCK, "ctrace.clock", CT_SUBJECT_NONE, CT_VALUE_CLOCK, "",
+	  "auto | counter | monotonic",
+	  "the clock of events: the processor's counter, or CLOCK_MONOTONIC; auto takes the counter where the kernel vouches for it",
+	  apply_clock },
 	{ CT_VERB_RUN_DIRECTORY, "ctrace.run.directory", CT_SUBJECT_NONE, CT_VALUE_PATH, "",
 	  "PATH",
 	  "the run directory; CTRACE_RUN_DIR in the environment takes precedence",
@@ -551,7 +563,14 @@ enum ctrace_status ct_apply(const struct ct_target *target, const struct ct_comm
 
 const struct ct_target *ct_target_self(void)
 {
-	const struct ct_process *process = ct_process_attach();
+	const struct ct_process *process = ct_process_rouse();
 
 	return process != NULL ? process->target : NULL;
+}
+
+struct ct_registry *ct_registry_self(void)
+{
+	const struct ct_process *process = ct_process_attach();
+
+	return process != NULL ? process->registry : NULL;
 }

@@ -83,6 +83,11 @@ static const struct word overflow_words[] = {
 	{ "overwrite", CT_OVERFLOW_OVERWRITE },
 	{ "auto", CT_OVERFLOW_AUTO },
 };
+static const struct word clock_words[] = {
+	{ "auto", CT_CLOCK_AUTO },
+	{ "counter", CT_CLOCK_USE_COUNTER },
+	{ "monotonic", CT_CLOCK_USE_MONOTONIC },
+};
 static const struct word switch_words[] = {
 	{ "on", 1 },  { "yes", 1 }, { "y", 1 }, { "true", 1 },  { "enabled", 1 },  { "1", 1 },
 	{ "off", 0 }, { "no", 0 },  { "n", 0 }, { "false", 0 }, { "disabled", 0 }, { "0", 0 },
@@ -468,6 +473,9 @@ static enum ctrace_status value_parse(const struct parser *parser, enum ct_value
 	case CT_VALUE_TRIGGER:
 		return word_parse(parser, value, trigger_words, CT_COUNT(trigger_words),
 				  "debug, info, warn, error, fatal, signal or off");
+	case CT_VALUE_CLOCK:
+		return word_parse(parser, value, clock_words, CT_COUNT(clock_words),
+				  "auto, counter or monotonic");
 	case CT_VALUE_SWITCH:
 		return word_parse(parser, value, switch_words, CT_COUNT(switch_words), "on or off");
 	case CT_VALUE_PATH:

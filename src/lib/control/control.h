@@ -38,6 +38,7 @@ enum ct_value_kind {
 	CT_VALUE_OVERFLOW,
 	CT_VALUE_TRIGGER,
 	CT_VALUE_SWITCH,
+	CT_VALUE_CLOCK,
 	CT_VALUE_PATH,
 	CT_VALUE_LOG, /* an absolute path, or journal */
 	CT_VALUE_GROUP,
@@ -120,8 +121,11 @@ enum ctrace_status ct_apply(const struct ct_target *target,
 /* Loads the modules that the command needs, and changes nothing.  Under no lock.  A command that
  * is applied under a lock later finds only modules that are loaded. */
 void ct_apply_load(const struct ct_command *command);
-/* The running process's target; attaches the process when needed.  NULL: it cannot attach. */
+/* The running process's target; attaches the process when needed, and wakes a dormant one.  NULL:
+ * it cannot. */
 const struct ct_target *ct_target_self(void);
+/* Its registry, to look at; attaches the process when needed.  NULL: it cannot. */
+struct ct_registry *ct_registry_self(void);
 
 /* ---- parmlib.c: TRACEOPTS, the members of CTRACE_PARMLIB (docs/component-trace.md) */
 struct ct_parmlib {

@@ -58,20 +58,22 @@ enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **ou
 	int saved = errno;
 	struct ct_span component = span_of_name(name);
 	enum ctrace_status status = ct_component_check_name(component.at, component.size);
-	const struct ct_target *target;
+	struct ct_registry *registry;
 	uint32_t index;
 
 	if (status != CTRACE_OK)
 		return status;
 	if (out_tracer == NULL)
 		return CTRACE_FAILURE;
-	target = ct_target_self();
+	registry = ct_registry_self();
 	status = CTRACE_NOT_ENOUGH_MEMORY;
-	if (target != NULL)
-		status = ct_registry_register(target->registry, component.at, component.size,
-					      &index);
-	if (status == CTRACE_OK)
-		*out_tracer = ct_registry_tracer(target->registry, index);
+	if (registry != NULL)
+		status = ct_registry_register(registry, component.at, component.size, &index);
+	if (status == CTRACE_OK) {
+		*out_tracer = ct_registry_tracer(registry, index);
+		__atomic_store_n(&(*out_tracer)->level_word, ct_process_level_word(index),
+				 __ATOMIC_RELEASE);
+	}
 	errno = saved;
 	return status;
 }
@@ -92,14 +94,14 @@ enum ctrace_status ctrace_level_get(const char *component, uint32_t *out_level)
 	CT_CANCEL_OFF();
 	int saved = errno;
 	struct ct_span name = span_of_name(component);
-	const struct ct_target *target;
+	struct ct_registry *registry;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 
 	if (out_level == NULL)
 		return CTRACE_FAILURE;
-	target = ct_target_self();
-	if (target != NULL)
-		status = ct_level_get(target->registry, name.at, name.size, out_level);
+	registry = ct_registry_self();
+	if (registry != NULL)
+		status = ct_level_get(registry, name.at, name.size, out_level);
 	errno = saved;
 	return status;
 }
@@ -166,17 +168,17 @@ enum ctrace_status ctrace_component_property_get(const char *component, const ch
 	int saved = errno;
 	struct ct_span name = span_of_name(component);
 	struct ct_span key = span_of_name(property);
-	const struct ct_target *target;
+	struct ct_registry *registry;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	struct ct_buf text;
 
 	if (size == NULL)
 		return CTRACE_FAILURE;
 	ct_buf_init(&text);
-	target = ct_target_self();
-	if (target != NULL)
-		status = ct_component_property_get(target->registry, name.at, name.size, key.at,
-						   key.size, &text);
+	registry = ct_registry_self();
+	if (registry != NULL)
+		status = ct_component_property_get(registry, name.at, name.size, key.at, key.size,
+						   &text);
 	if (status == CTRACE_OK)
 		status = value_give(&text, value, size);
 	ct_buf_fini(&text);
@@ -191,7 +193,7 @@ enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *
 	int saved = errno;
 	struct ct_span name = span_of_name(emitter);
 	struct ct_span key = span_of_name(property);
-	const struct ct_target *target;
+	struct ct_registry *registry;
 	enum ctrace_status status = CTRACE_NOT_ENOUGH_MEMORY;
 	struct ct_buf text;
 	uint32_t index;
@@ -199,11 +201,11 @@ enum ctrace_status ctrace_emitter_property_get(const char *emitter, const char *
 	if (size == NULL)
 		return CTRACE_FAILURE;
 	ct_buf_init(&text);
-	target = ct_target_self();
-	if (target != NULL)
+	registry = ct_registry_self();
+	if (registry != NULL)
 		status = ct_emitter_find(name.at, name.size, &index);
 	if (status == CTRACE_OK)
-		status = ct_emitter_property_get(target->registry, index, key.at, key.size, &text);
+		status = ct_emitter_property_get(registry, index, key.at, key.size, &text);
 	if (status == CTRACE_OK)
 		status = value_give(&text, value, size);
 	ct_buf_fini(&text);

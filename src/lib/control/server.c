@@ -12,6 +12,7 @@
 #include "lib/control/server.h"
 #include "session/connection.h"
 #include "lib/control/task.h"
+#include "lib/process/aside.h"
 #include "session/socket.h"
 
 #include <sys/resource.h>
@@ -30,7 +31,7 @@
 #define ACCEPTED_A_ROUND 8u
 #define PAUSE_NS 100000000u /* first pause before it tries to listen again */
 #define PAUSE_LIMIT_NS 10000000000u
-#define STOP_SECONDS 2
+#define STOP_NS 2000000000u
 
 enum { WAKE_READ, WAKE_WRITE };
 /* How the thread of a life rests: it has not begun, or it is about to sleep or sleeps in poll(). */
@@ -452,6 +453,8 @@ static void *server_run(void *argument)
 
 	if (!thread_rise(RESTING_UNBEGUN(life)))
 		return NULL;
+	if (server.options.begin != NULL)
+		server.options.begin(server.options.user);
 	while (thread_lives(life)) {
 		server_repair();
 		round_gather(&round);
@@ -515,16 +518,15 @@ enum ctrace_status ct_server_start(const struct ct_server_options *options)
 				   options->task, options->user);
 	__atomic_store_n(&server.life, life, __ATOMIC_RELEASE);
 	thread_rest(RESTING_UNBEGUN(life));
-	status = ct_os_thread_start(server_run, (void *)(uintptr_t)life, "ctrace-control",
-				    &server.thread);
-	if (status != CTRACE_OK) {
-		ct_server_reset();
-		return status;
-	}
+	/* Before the thread begins too: its first tasks ask for others. */
 	server_lock();
 	server.is_running = true;
 	server_unlock();
-	return CTRACE_OK;
+	status = ct_os_thread_start(server_run, (void *)(uintptr_t)life, "ctrace-control",
+				    &server.thread);
+	if (status != CTRACE_OK)
+		ct_server_reset();
+	return status;
 }
 
 static void socket_remove(void)
@@ -552,7 +554,11 @@ static void server_close_all(void)
  * for it. */
 static void thread_end(void)
 {
+	uint64_t limit_ns = ct_aside_patience_ns(false);
 	bool was_in_poll;
+
+	if (limit_ns > STOP_NS)
+		limit_ns = STOP_NS;
 
 	server_lock();
 	server.is_running = false;
@@ -575,10 +581,13 @@ static void thread_end(void)
 	server_unlock();
 	/* A routine of the program that runs on that thread may call exit(); then this must not
 	 * wait. */
-	if (!pthread_equal(server.thread, pthread_self()) &&
-	    ct_os_wait_until(&server.ended, server.life, STOP_SECONDS * (uint64_t)1000000000u)) {
+	if (pthread_equal(server.thread, pthread_self()))
+		return;
+	if (ct_os_wait_until(&server.ended, server.life, limit_ns)) {
 		(void)pthread_join(server.thread, NULL);
 		server_close_all();
+	} else {
+		ct_aside_waited(limit_ns);
 	}
 }
 

@@ -385,6 +385,29 @@ static bool print_temporary(const char *path, char out[PATH_SIZE])
 	return *name != '\0' && size > 0 && size < (int)PATH_SIZE;
 }
 
+/* The output has opened nothing. */
+static enum ctrace_status dump_write_empty(const struct dump *dump)
+{
+	const struct ct_session_head *head = dump->session.head;
+	struct ct_trace_info info = { .pid = head->pid,
+				      .asid = head->asid,
+				      .start_ns = head->start_ns,
+				      .is_big = CTRACE_IS_BIG_ };
+	const struct ct_bin_open_mode mode = { .info = &info, .access = { .mode = 0600 } };
+	struct ct_bin_directory *directory;
+	enum ctrace_status status;
+
+	(void)snprintf(info.host, sizeof info.host, "%s", head->host);
+	(void)snprintf(info.program, sizeof info.program, "%s", head->program);
+	(void)snprintf(info.jobname, sizeof info.jobname, "%s", head->jobname);
+	status = ct_bin_directory_create(dump->temporary, &mode, &directory);
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_bin_sync(directory);
+	ct_bin_directory_close(directory);
+	return status;
+}
+
 static enum ctrace_status dump_make_locked(struct dump *dump, struct ct_dump_result *result)
 {
 	const char *path = dump->request->path;
@@ -394,9 +417,12 @@ static enum ctrace_status dump_make_locked(struct dump *dump, struct ct_dump_res
 	if (status == CTRACE_OK) {
 		result->overwritten = count_overwritten(dump);
 		status = dump_write_events(dump, result);
-		if (status == CTRACE_OK && result->events > 0)
+		result->is_made = result->events > 0 || dump->request->may_be_empty;
+		if (status == CTRACE_OK && result->is_made && result->events == 0)
+			status = dump_write_empty(dump);
+		if (status == CTRACE_OK && result->is_made)
 			status = dump_write_about(dump, now, result);
-		if (status == CTRACE_OK && result->events > 0 &&
+		if (status == CTRACE_OK && result->is_made &&
 		    renameat2(AT_FDCWD, dump->temporary, AT_FDCWD, path, RENAME_NOREPLACE) != 0)
 			status = CTRACE_OUTPUT_ERROR;
 		if (status != CTRACE_OK) {

@@ -31,8 +31,10 @@ struct ct_dump_request {
 	const char *const *components;
 	/* further lines "key: value" for CT_DUMP_ABOUT, each with a line end; NULL: none */
 	const char *details;
+	bool may_be_empty; /* the reason is worth a dump also when the rings hold no event */
 };
 struct ct_dump_result {
+	bool is_made;
 	uint64_t events;
 	uint64_t overwritten; /* events that the rings held earlier */
 	uint64_t damaged;     /* bytes that could not be read */
@@ -40,9 +42,9 @@ struct ct_dump_result {
 	uint32_t hidden; /* of these: private memory of another process, which alone can dump it */
 };
 /*
- * Makes a dump; without any event, it makes none.  It is complete when its path exists: until then
- * it has another name, which begins with a dot.  Any thread may call it; it allocates and writes
- * files.
+ * Makes a dump; without any event, it makes none unless it may be empty.  It is complete when its
+ * path exists: until then it has another name, which begins with a dot.  Any thread may call it; it
+ * allocates and writes files.
  *
  * OK, else: NOT_FOUND there is no such process directory.  DENIED, UNSUPPORTED, DAMAGED it cannot
  * be read.  NOT_ENOUGH_MEMORY.  OUTPUT_ERROR the dump cannot be written: errno (EEXIST: something
@@ -71,13 +73,11 @@ void ct_dump_sweep(const char *path);
  * `size` bytes in all are left.  Returns how many it has removed. */
 uint32_t ct_dump_make_room(const char *path, uint32_t keep, uint64_t size, const char *except);
 
-/* The file of a process directory that says of what the process died: lib/dump/crash.h. */
-#define CT_CRASH_FILE "crash"
-
 /* ---- dump_own.c: the calling process, into ctrace.dump.directory; NOT_FOUND: nothing is in
- * storage.  OS_ERROR: the process has no run directory, so its session cannot be copied.  Of the
- * request only title, reason and details count.  Another dump within the same second for a reason
- * of the same kind is the one before.  out_path and out_events may be NULL. */
+ * storage.  TIMED_OUT: the file system does not answer; the dump may be made later.  OS_ERROR: the
+ * process has no run directory, so its session cannot be copied.  Of the
+ * request only title, reason, details and may_be_empty count.  Another dump within the same second
+ * for a reason of the same kind is the one before.  out_path and out_events may be NULL. */
 enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_path, size_t size,
 			       uint64_t *out_events) CT_MUST_USE;
 /* In a forked child: another thread of the parent may have been making a dump. */

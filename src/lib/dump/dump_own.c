@@ -1,7 +1,8 @@
 /*
  * dump_own.c - a process dumps itself.
  *
- * Called on any thread of the program, and by the trigger thread; never in a signal handler.
+ * Called on any thread of the program, and by the trigger thread; never in a signal handler.  A
+ * thread of the program waits for the files within its patience (lib/process/aside.h).
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -10,13 +11,15 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 
 #include <ctrace/ctrace.h>
 
-#include "lib/process/process.h"
+#include "lib/dump/crash.h"
+#include "lib/process/aside.h"
 
 #define PATH_SIZE 4096u
 #define REASON_SIZE 120u
@@ -85,16 +88,18 @@ int ct_dump_print_place(const struct ct_process *process, char *out, size_t room
 	return printed > 0 && (size_t)printed < room ? printed : 0;
 }
 
+/* what->details has the place of the program too. */
 static enum ctrace_status dump_new(struct ct_process *process, const struct ct_dump_request *what)
 {
 	uint32_t keep = __atomic_load_n(&process->settings.dump_keep, __ATOMIC_RELAXED);
 	uint64_t bytes = __atomic_load_n(&process->settings.dump_size, __ATOMIC_RELAXED);
 	struct ct_dump_result result = { .events = 0 };
-	char directory[PATH_SIZE], place[CT_DUMP_PLACE];
+	char directory[PATH_SIZE];
 	struct ct_dump_request request = { .own = &process->session,
 					   .own_rings = process->pool,
 					   .title = what->title,
-					   .reason = what->reason };
+					   .reason = what->reason,
+					   .may_be_empty = what->may_be_empty };
 	struct ct_buf details;
 	enum ctrace_status status;
 	const char *name;
@@ -110,13 +115,12 @@ static enum ctrace_status dump_new(struct ct_process *process, const struct ct_d
 		ct_buf_add_format(&details, "removed: %u\n", removed);
 	if (what->details != NULL)
 		ct_buf_add_text(&details, what->details);
-	ct_buf_add(&details, place, ct_dump_print_code_place(place));
 	if (details.size != 0 && !details.failed)
 		request.details = ct_buf_text(&details);
 	status = ct_dump_make_in(directory, process->session.head, &request, last.path, PATH_SIZE,
 				 &result);
 	ct_buf_fini(&details);
-	if (status == CTRACE_OK && result.events == 0)
+	if (status == CTRACE_OK && !result.is_made)
 		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_OK) {
 		const char *slash = strrchr(last.path, '/');
@@ -135,28 +139,90 @@ static bool reasons_are_of_a_kind(const char *one, const char *other)
 	return size == strcspn(other, " ") && memcmp(one, other, size) == 0;
 }
 
+struct work {
+	struct ct_aside aside;
+	struct ct_process *process;
+	struct ct_dump_request request; /* of the texts below */
+	char title[CT_DUMP_TITLE + 1];
+	char reason[REASON_SIZE];
+	struct ct_buf details;
+	enum ctrace_status status;
+	int error; /* errno */
+	char path[PATH_SIZE];
+	uint64_t events;
+};
+
+static void work_destroy(struct ct_aside *self)
+{
+	struct work *work = (struct work *)(void *)self;
+
+	ct_buf_fini(&work->details);
+	free(work);
+}
+
+static void work_run(struct ct_aside *self)
+{
+	struct work *work = (struct work *)(void *)self;
+	time_t now = time(NULL);
+
+	ct_guard_lock(&lock);
+	if (last.second != now || !reasons_are_of_a_kind(last.reason, work->reason)) {
+		work->status = dump_new(work->process, &work->request);
+		work->error = errno;
+		last.second = work->status == CTRACE_OK ? now : 0;
+		(void)snprintf(last.reason, sizeof last.reason, "%s", work->reason);
+	}
+	memcpy(work->path, last.path, sizeof work->path);
+	work->events = last.events;
+	ct_guard_unlock(&lock);
+}
+
+static struct work *work_create(struct ct_process *process, const struct ct_dump_request *request)
+{
+	struct work *work = malloc(sizeof *work);
+	char place[CT_DUMP_PLACE];
+
+	if (work == NULL)
+		return NULL;
+	*work = (struct work){ .aside = { .work = work_run, .destroy = work_destroy },
+			       .process = process,
+			       .request = { .title = work->title,
+					    .reason = work->reason,
+					    .may_be_empty = request->may_be_empty } };
+	(void)snprintf(work->title, sizeof work->title, "%s", request->title);
+	(void)snprintf(work->reason, sizeof work->reason, "%s", request->reason);
+	ct_buf_init(&work->details);
+	if (request->details != NULL)
+		ct_buf_add_text(&work->details, request->details);
+	ct_buf_add(&work->details, place, ct_dump_print_code_place(place));
+	if (!work->details.failed && work->details.size != 0)
+		work->request.details = ct_buf_text(&work->details);
+	return work;
+}
+
 enum ctrace_status ct_dump_own(const struct ct_dump_request *request, char *out_path, size_t size,
 			       uint64_t *out_events)
 {
 	struct ct_process *process = ct_process_attach();
-	enum ctrace_status status = CTRACE_OK;
-	time_t now = time(NULL);
+	enum ctrace_status status;
+	struct work *work;
 
 	if (process == NULL)
 		return CTRACE_FAILURE;
 	if (process->session.path[0] == '\0')
 		return CTRACE_OS_ERROR; /* a private session cannot be copied */
-	ct_guard_lock(&lock);
-	if (last.second != now || !reasons_are_of_a_kind(last.reason, request->reason)) {
-		status = dump_new(process, request);
-		last.second = status == CTRACE_OK ? now : 0;
-		(void)snprintf(last.reason, sizeof last.reason, "%s", request->reason);
-	}
+	work = work_create(process, request);
+	if (work == NULL)
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (!ct_aside_run(&work->aside))
+		return CTRACE_TIMED_OUT;
+	status = work->status;
 	if (status == CTRACE_OK && out_path != NULL && size != 0)
-		(void)snprintf(out_path, size, "%s", last.path);
+		(void)snprintf(out_path, size, "%s", work->path);
 	if (status == CTRACE_OK && out_events != NULL)
-		*out_events = last.events;
-	ct_guard_unlock(&lock);
+		*out_events = work->events;
+	errno = work->error;
+	work_destroy(&work->aside);
 	return status;
 }
 
@@ -167,6 +233,8 @@ void ct_dump_forked(void)
 	(void)pthread_mutex_init(&lock, NULL);
 	last.second = 0;
 	ct_dump_make_forked();
+	ct_crash_forked();
+	ct_aside_forked();
 }
 
 enum ctrace_status ctrace_dump(const char *title, char *out_path, size_t size)
@@ -200,7 +268,8 @@ void ctrace_dump_error_(const char *text, size_t size)
 	if (!details.failed &&
 	    ct_dump_own(&(struct ct_dump_request){ .title = "",
 						   .reason = "COBOL run-time error",
-						   .details = ct_buf_text(&details) },
+						   .details = ct_buf_text(&details),
+						   .may_be_empty = true },
 			NULL, 0, NULL) == CTRACE_OK)
 		__atomic_store_n(&error_was_dumped, true, __ATOMIC_RELAXED);
 	ct_buf_fini(&details);

@@ -38,6 +38,7 @@ static uint64_t take_clock(struct ct_trace_info *info, const struct ctrace_emitt
 	 * soon. */
 	ct_trace_clock_set(info, counter.frequency != 0 ? counter.frequency : NS_A_SECOND,
 			   counter.ticks, counter.wall_ns);
+	memcpy(info->clock, counter.clock, sizeof info->clock);
 	return counter.wall_ns;
 }
 

@@ -55,31 +55,33 @@ static enum ctrace_status directory_inherit(struct ct_bin_directory *directory,
 		status = inherit_stream(directory, from->streams[id]);
 	ct_buf_add_text(&directory->text, CT_BIN_MARK_END);
 	directory->lost_reported = from->lost_reported;
+	directory->left_out_before = from->left_out_before + from->left_out;
 	ct_bin_clock_inherit(&directory->clock, &from->clock, &directory->text);
 	return status;
 }
 
 static enum ctrace_status print_beginning(struct ct_bin_directory *directory,
-					  struct ct_bin_directory *from)
+					  const struct ct_bin_open_mode *mode)
 {
 	enum ctrace_status status = CTRACE_OK;
 
 	ct_trace_make_uuid(directory->info.uuid);
 	ct_buf_clear(&directory->text);
 	ct_schema_print_trace(&directory->text, &directory->info);
-	if (from != NULL)
-		status = directory_inherit(directory, from);
+	ct_bin_left_out_print(&directory->text, mode->left_out);
+	if (mode->from != NULL)
+		status = directory_inherit(directory, mode->from);
 	return status == CTRACE_OK && directory->text.failed ? CTRACE_NOT_ENOUGH_MEMORY : status;
 }
 
 /* Begins a new trace.  metadata_fd, if open, is the old metadata. */
 static enum ctrace_status directory_begin(struct ct_bin_directory *directory,
-					  struct ct_bin_directory *from)
+					  const struct ct_bin_open_mode *mode)
 {
 	enum ctrace_status status = ct_schema_create(&directory->schema);
 
 	if (status == CTRACE_OK)
-		status = print_beginning(directory, from);
+		status = print_beginning(directory, mode);
 	if (status == CTRACE_OK)
 		status = ct_bin_metadata_put(directory, &directory->text, true);
 	if (status != CTRACE_OK) {
@@ -244,7 +246,7 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory *directory
 			return CTRACE_TIMED_OUT;
 		if (!directory_is_closed(directory, text))
 			return directory_keep_beside(directory, info.pid);
-		return directory_begin(directory, mode->from);
+		return directory_begin(directory, mode);
 	}
 	is_packed = mode->may_continue && ct_bin_directory_is_packed(directory);
 	if (mode->may_continue && !is_packed &&
@@ -259,7 +261,7 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory *directory
 	if (is_packed || (!mode->may_continue && !mode->may_replace_own) ||
 	    (mode->is_beside && !directory_is_closed(directory, text)))
 		return CTRACE_TIMED_OUT;
-	return directory_begin(directory, mode->from);
+	return directory_begin(directory, mode);
 }
 
 static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *directory,
@@ -270,7 +272,7 @@ static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *dire
 	if (!ct_bin_directory_each_stream(directory, ct_bin_stream_note, &has_streams))
 		return CTRACE_OS_ERROR;
 	/* Streams without metadata are unrelated files with names like ours. */
-	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, mode->from);
+	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, mode);
 }
 
 /* Is it in the directory of its run?  The latter may have been renamed since it was found, and

@@ -289,6 +289,8 @@ enum ct_bin_presence ct_bin_directory_look(struct ct_bin_directory *directory)
 	     (presence == CT_BIN_HERE &&
 	      !ct_os_is_file(directory->metadata_fd, &directory->metadata_id))))
 		return CT_BIN_UNCLEAR;
+	if (presence == CT_BIN_HERE)
+		directory->looked_at_ns = ct_clock_mono_ns();
 	return presence;
 }
 

@@ -71,7 +71,8 @@ static bool each_file(struct ct_bin_directory *directory, unsigned kinds, ct_bin
 	int fd = ct_os_high(openat(directory->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	/* The number of a directory that was closed behind our back may be another directory's of
 	 * ours. */
-	DIR *stream = ct_os_is_file(fd, &directory->directory_id) ? fdopendir(fd) : NULL;
+	DIR *stream =
+		ct_os_is_file(fd, &directory->directory_id) ? ct_os_directory_stream(fd) : NULL;
 	const struct dirent *entry;
 	uint32_t id;
 

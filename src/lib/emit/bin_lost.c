@@ -43,13 +43,14 @@ enum ctrace_status ct_bin_settle_lost(struct ct_bin_directory *directory)
 void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t reported)
 {
 	struct ct_bin_stream *stream;
-	uint64_t total;
+	uint64_t total, least;
 
-	if (reported == 0 || find_lost(directory, &stream) != CTRACE_OK || stream == NULL ||
-	    stream->lost <= stream->lost_base)
+	if (reported == 0 || find_lost(directory, &stream) != CTRACE_OK || stream == NULL)
 		return;
-	total = stream->lost - stream->lost_base > reported ? stream->lost - reported
-							    : stream->lost_base;
+	least = stream->lost_base + directory->left_out;
+	if (stream->lost <= least)
+		return;
+	total = stream->lost - least > reported ? stream->lost - reported : least;
 	stream->offset = stream->sequence = 0;
 	directory->lost_reported -= stream->lost - stream->lost_base;
 	stream->lost = stream->lost_base;
@@ -80,7 +81,7 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory, uint64_
 	uint64_t known;
 
 	(void)!ct_bin_settle(directory, false);
-	known = count_lost(directory);
+	known = count_lost(directory) - directory->left_out - directory->left_out_before;
 	if (total <= known)
 		return CTRACE_OK;
 	status = ct_bin_stream_get(directory, CT_BIN_LOST, &stream);
@@ -89,6 +90,19 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory, uint64_
 	return status == CTRACE_OK
 		       ? ct_bin_put_lost(directory, stream, stream->lost + (total - known))
 		       : status;
+}
+
+void ct_bin_write_left_out(struct ct_bin_directory *directory, uint64_t events)
+{
+	uint64_t reported = directory->lost_reported;
+	struct ct_bin_stream *stream;
+
+	if (events == 0 || ct_bin_stream_get(directory, CT_BIN_LOST, &stream) != CTRACE_OK)
+		return;
+	stream->is_loaded = true;
+	if (ct_bin_put_lost(directory, stream, stream->lost + events) == CTRACE_OK)
+		directory->left_out = events;
+	directory->lost_reported = reported;
 }
 
 void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total,

@@ -84,12 +84,13 @@ static const struct ct_compress_module *find_module(void)
 void ct_bin_pack_lock(void)
 {
 	uint64_t start = ct_clock_mono_ns(), waited;
+	bool is_over = false;
 
 	ct_emitter_lock();
-	while (__atomic_load_n(&pack.loading, __ATOMIC_ACQUIRE) != 0 &&
+	while (__atomic_load_n(&pack.loading, __ATOMIC_ACQUIRE) != 0 && !is_over &&
 	       (waited = ct_clock_mono_ns() - start) < LOAD_NS) {
 		ct_emitter_unlock();
-		ct_os_wait(&pack.loading, 1, LOAD_NS - waited);
+		is_over = !ct_os_wait(&pack.loading, 1, LOAD_NS - waited);
 		ct_emitter_lock();
 	}
 }
@@ -268,6 +269,7 @@ void ct_bin_pack_let_go(const char *path)
 static bool pack_wait_for_end(uint64_t limit_ns)
 {
 	uint64_t start = ct_clock_mono_ns();
+	bool is_over = false;
 
 	for (;;) {
 		uint32_t done = __atomic_load_n(&pack.done, __ATOMIC_ACQUIRE);
@@ -277,9 +279,9 @@ static bool pack_wait_for_end(uint64_t limit_ns)
 		ct_emitter_lock();
 		runs = pack.runs;
 		ct_emitter_unlock();
-		if (!runs || waited >= limit_ns)
+		if (!runs || is_over || waited >= limit_ns)
 			return !runs;
-		ct_os_wait(&pack.done, done, limit_ns - waited);
+		is_over = !ct_os_wait(&pack.done, done, limit_ns - waited);
 	}
 }
 

@@ -260,28 +260,50 @@ static enum ctrace_status write_metadata(struct ct_bin_directory *directory)
 		       : status;
 }
 
+/* Returns true while the descriptor is the stream's file, and the file has a name.  One system
+ * call. */
+static bool stream_is_here(const struct ct_bin_stream *stream)
+{
+	struct stat info;
+
+	return stream->fd >= 0 && ct_os_stat(stream->fd, &info) == CTRACE_OK &&
+	       info.st_ino == stream->file_id.inode && info.st_dev == stream->file_id.device &&
+	       info.st_nlink != 0;
+}
+
+/* Returns true when the files that the batch needs are there, but for the streams: each is checked
+ * before it is written. */
+static bool files_are_open(const struct ct_bin_directory *directory, uint32_t stream_count)
+{
+	if ((directory->text.size != 0 || directory->metadata_cut_due) &&
+	    !ct_os_is_file(directory->metadata_fd, &directory->metadata_id))
+		return false;
+	for (uint32_t i = 0; i < stream_count; i++)
+		if (directory->bound[i]->pending != 0 && directory->bound[i]->fd < 0)
+			return false;
+	return true;
+}
+
 static enum ctrace_status write_stream(struct ct_bin_directory *directory,
 				       struct ct_bin_stream *stream)
 {
-	enum ctrace_status status;
+	enum ctrace_status status = CTRACE_OK;
 
 	if (stream->pending == 0)
 		return CTRACE_OK;
-	status = ct_bin_stream_open(directory, stream);
+	if (!stream_is_here(stream))
+		status = directory->looks_late ? CTRACE_NOT_FOUND
+					       : ct_bin_stream_open(directory, stream);
 	if (status == CTRACE_OK && stream->cut_due)
 		status = ct_bin_stream_cut(directory, stream);
 	if (status != CTRACE_OK)
 		return status;
 	stream->is_touched = true;
 	if (stream->piece_count != 0)
-		status = ct_os_write_pieces_at(stream->fd, directory->pieces + stream->first_piece,
-					       stream->piece_count, stream->offset);
-	else
-		status = ct_os_write_at(stream->fd, stream->writer.packets.data,
-					stream->writer.packets.size, stream->offset);
-	/* The program may have closed it since it was looked at. */
-	return status == CTRACE_OK && !ct_os_is_file(stream->fd, &stream->file_id) ? CTRACE_OS_ERROR
-										   : status;
+		return ct_os_write_pieces_at(stream->fd, directory->pieces + stream->first_piece,
+					     stream->piece_count, stream->offset);
+	return ct_os_write_at(stream->fd, stream->writer.packets.data, stream->writer.packets.size,
+			      stream->offset);
 }
 
 static void commit_stream(struct ct_bin_directory *directory, struct ct_bin_stream *stream)
@@ -361,6 +383,9 @@ enum ctrace_status ct_bin_write(struct ct_bin_directory *directory,
 		status = print_metadata(directory);
 	if (status == CTRACE_OK && !directory_has_room(directory, batch->stream_count))
 		status = CTRACE_BUFFER_TOO_SMALL;
+	if (status == CTRACE_OK && directory->looks_late &&
+	    !files_are_open(directory, batch->stream_count))
+		status = CTRACE_NOT_FOUND;
 	if (status == CTRACE_OK)
 		status = write_metadata(directory);
 	for (uint32_t i = 0; i < batch->stream_count && status == CTRACE_OK; i++)

@@ -86,6 +86,45 @@ const struct ctrace_event *ct_bin_text_convert(struct ct_bin_text *text,
 					       const struct ctrace_event *event);
 void ct_bin_text_fini(struct ct_bin_text *text);
 
+/* Events of a part that made room for another one. */
+struct ct_bin_left_out {
+	uint64_t events, bytes;
+	uint64_t begin_ns, end_ns; /* of the first and the last one */
+};
+
+/* ---- bin_limit.c: LIMITSIZE */
+#define CT_BIN_PARTS 64u /* of a process */
+struct ct_bin_part {
+	bool is_known;   /* it was begun by this emitter */
+	uint32_t number; /* in the order of their beginnings */
+	struct ct_bin_left_out events;
+	struct ct_bin_left_out left_out; /* to make room for it */
+};
+struct ct_bin_limit {
+	uint64_t total; /* bytes; 0: no limit */
+	uint32_t used;  /* the highest generation */
+	uint32_t begun; /* parts, ever */
+	struct ct_bin_part parts[CT_BIN_PARTS];
+};
+struct ct_bin_directory;
+/* Bytes of a part while the traces are at their limit. */
+uint64_t ct_bin_limit_small(const struct ct_bin_limit *limit);
+/* The directory has its size.  Returns true when it may become larger. */
+bool ct_bin_limit_extend(const struct ct_bin_limit *limit, struct ct_bin_directory *directory);
+void ct_bin_limit_count(struct ct_bin_limit *limit, uint32_t generation,
+			const struct ctrace_batch *batch);
+/* Returns the generation after the present one, and what that leaves out. */
+uint32_t ct_bin_limit_next(struct ct_bin_limit *limit, uint32_t present,
+			   const struct ct_bin_directory *directory,
+			   struct ct_bin_left_out *out_left_out);
+void ct_bin_limit_begin(struct ct_bin_limit *limit, uint32_t generation,
+			const struct ct_bin_left_out *left_out);
+void ct_bin_left_out_add(struct ct_bin_left_out *sum, const struct ct_bin_left_out *more);
+/* The line: events, bytes, time of the first and of the last one. */
+#define CT_BIN_MARK_LEFT_OUT "/* left out\n"
+void ct_bin_left_out_print(struct ct_buf *out, const struct ct_bin_left_out *left_out);
+bool ct_bin_left_out_find(const char *text, size_t size, struct ct_bin_left_out *out);
+
 struct ct_bin_directory {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	int fd;
@@ -103,12 +142,17 @@ struct ct_bin_directory {
 	uint32_t printed;       /* classes of the schema that are in the metadata */
 	uint64_t metadata_size; /* bytes that count */
 	bool metadata_cut_due;
+	uint64_t looked_at_ns; /* monotonic: the last ct_bin_directory_look() that found it */
+	/* The batch is written without such a look: NOT_FOUND when a stream's file is not there. */
+	bool looks_late;
 	bool metadata_sync_due;
 	bool was_closed;   /* in order, before it was opened */
 	bool is_ended;     /* has its closing mark */
 	bool is_recovered; /* of a dead process: gets no closing mark unless it had one */
 	/* least number of events that it and the directories before it report as lost */
 	uint64_t lost_reported;
+	/* events in stream.lost that no ring has lost: left out here, and in all directories */
+	uint64_t left_out, left_out_before;
 	uint64_t size; /* of all files, about */
 	/* a batch beyond it is refused, except the first if it is not strict; 0: no limit */
 	uint64_t size_limit;
@@ -158,6 +202,7 @@ struct ct_bin_open_mode {
 	const struct ct_trace_info *info;
 	/* the previous directory, whose losses by stream the new one notes; or NULL */
 	struct ct_bin_directory *from;
+	const struct ct_bin_left_out *left_out; /* by this directory; or NULL */
 	struct ct_file_access access;
 	/* the run in whose directory it must be, or NULL */
 	const char *run;
@@ -347,6 +392,8 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory,
 /* Does the same before the directory is closed.  On success the place records it. */
 void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total,
 			struct ctrace_place *place);
+/* Reports in stream.lost what the directory leaves out. */
+void ct_bin_write_left_out(struct ct_bin_directory *directory, uint64_t events);
 /* Subtracts losses that stream.lost reported at an earlier close, and that packets now report, here
  * or in the next directory. */
 void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t reported);

@@ -6,6 +6,8 @@
 #ifndef CT_EMIT_H
 #define CT_EMIT_H
 
+#include <sys/un.h>
+
 #include "base/base.h"
 #include <ctrace/emitter.h>
 
@@ -48,7 +50,7 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 bool ct_size_parse(const char *text, size_t size, uint64_t *out_bytes);
 /* Called before a command sets that property: loads the modules that it needs.  Under no lock; not
  * on the thread that consumes. */
-void ct_emitter_prepare(uint32_t index, const char *property, size_t size);
+void ct_emitter_prepare(uint32_t index, struct ct_span property, struct ct_span value);
 /* Calls its method rotate().  Returns UNSUPPORTED when the emitter has none, or an older struct. */
 enum ctrace_status ct_emitter_rotate(const struct ctrace_emitter *emitter, void *self) CT_MUST_USE;
 
@@ -68,6 +70,8 @@ void *ct_module_open_in(const char *directories, const char *file_name);
 /* ---- event_names.c: names of events from catalogues, for the metadata of BINFILE. Reading a
  * catalogue takes more than libc, so the module "catalog" does it (modules/catalog_names.c);
  * without the module, or with a catalogue that cannot be read, there are no names. */
+/* The path of ctrace's own catalogues, without the files. */
+#define CT_CATALOG_BUILT_IN "built-in"
 struct ct_class_names; /* format/format.h */
 /* What the module exports as `ct_names_module`.  One thread at a time; never prints, never waits,
  * and reads no environment. */
@@ -90,6 +94,7 @@ struct ct_schema;
 /* Loads the module, unless that was tried before.  Does nothing under a lock (ct_thread_locked).
  * Not on the thread that consumes: CONCURRENCY.md. */
 void ct_event_names_load(void);
+bool ct_event_names_need_module(struct ct_span paths);
 void ct_event_names_load_when_set(void); /* when CTRACE_CATALOG or MFTRACE_ANNOTATIONS is */
 /* paths: the catalogue; NULL or "": that of CTRACE_CATALOG, or else of MFTRACE_ANNOTATIONS. Returns
  * NULL when there is no catalogue, or no module to read it. */
@@ -370,9 +375,23 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
 #define CT_FILE_RUN_MARK ".ctrace-run"
 #define CT_FILE_RUN_OLD ".old" /* the directory's name ends so after the next run has begun */
 #define CT_FILE_RUN_SIZE 64u
+/* Names the abstract socket of the `ctrace run` that has made this configuration: programs that
+ * cannot read it, as another user's, send a byte there.  Returns its size; 0: no run's. */
+#define CT_FILE_RUN_DIRECTORY "ctrace-run.XXXXXX" /* of the configuration */
+size_t ct_file_run_socket(const char *config, struct sockaddr_un *out_name);
+#define CT_FILE_RUN_GOES_ON "+" /* after the number, while `ctrace run` lives */
+#define CT_FILE_RUN_DONE "."    /* after it, when no process of the run and no event is left */
+enum ct_file_run_state {
+	CT_FILE_RUN_UNKNOWN, /* no directory has the number */
+	CT_FILE_RUN_RUNS,
+	CT_FILE_RUN_ENDED, /* in order */
+	CT_FILE_RUN_KILLED
+};
+/* Returns the state of the `ctrace run` with this number and this LOCATION. */
+enum ct_file_run_state ct_file_run_look(const char *location, const char *run);
 /* Copies RUN, the number of the run; NULL: the process belongs to none. */
 const char *ct_file_run(const struct ctrace_emitter_context *context, char out[CT_FILE_RUN_SIZE]);
-/* Is this file the mark of that run? */
+/* Returns true when this file is the mark of that run. */
 bool ct_file_run_is_at(int directory_fd, const char *path, const char *run);
 /* Finds the run's directory: LOCATION, or LOCATION.old.  Returns false, with errno, when neither
  * is. */

@@ -24,6 +24,8 @@
 #include <unistd.h>
 
 #define DEFAULT_FILE_KB 0x2800u
+/* between two looks at the directory and the metadata while batches follow each other */
+#define LOOK_NS 1000000000u
 
 struct binfile {
 	const struct ctrace_emitter_context *context;
@@ -31,7 +33,8 @@ struct binfile {
 	uint32_t generations; /* 1: no limit to the size */
 	uint32_t generation;  /* from 1 */
 	uint64_t size_limit;  /* bytes in a generation */
-	uint64_t lost;        /* all reasons, as reported */
+	struct ct_bin_limit limit;
+	uint64_t lost; /* all reasons, as reported */
 	struct ct_file_access access;
 	bool compresses; /* compresses directories that are closed for good */
 	struct ct_bin_directory *directory;
@@ -73,6 +76,8 @@ static void read_properties(struct binfile *bin)
 	if (size_kb == 0)
 		size_kb = DEFAULT_FILE_KB;
 	bin->size_limit = size_kb * 1024;
+	if (bin->generations == 1 && !context->recovering)
+		bin->limit.total = context->number(context, "LIMITSIZE") * 1024;
 	bin->texts.encoding = ct_encoding_setting(context);
 	compression = context->property(context, "COMPRESS");
 	bin->compresses = !context->recovering && compression != NULL &&
@@ -112,7 +117,8 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 static bool print_name(struct ct_buf *out, const struct binfile *bin, uint32_t generation)
 {
 	return ct_file_name_print(out, bin->context, &ct_emit_binfile, generation,
-				  bin->generations > 1);
+				  bin->generations > 1 ||
+					  (bin->limit.total != 0 && generation > 1));
 }
 
 /* Sets up a new or continued directory with the emitter's settings. */
@@ -122,8 +128,11 @@ static void directory_set_up(struct binfile *bin, struct ct_bin_directory *direc
 	directory->is_recovered = bin->context->recovering;
 	directory->access = bin->access;
 	directory->texts = &bin->texts;
-	directory->size_limit =
-		bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
+	if (bin->limit.total != 0)
+		directory->size_limit = ct_bin_limit_small(&bin->limit);
+	else
+		directory->size_limit =
+			bin->generations > 1 && !bin->context->recovering ? bin->size_limit : 0;
 }
 
 /* Opens the directory of the place.  That of a run may have got another name. */
@@ -237,6 +246,12 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	return status;
 }
 
+/* Returns true when the directory holds an event. */
+static bool directory_is_begun(const struct binfile *bin)
+{
+	return bin->directory->size > bin->directory->metadata_size;
+}
+
 static void note_place(const struct binfile *bin)
 {
 	struct ctrace_place *place = bin->context->place;
@@ -267,6 +282,9 @@ static enum ctrace_status bin_open(const struct ctrace_emitter_context *context,
 		free(bin);
 		return status;
 	}
+	bin->limit.used = bin->generation;
+	if (bin->generation <= CT_BIN_PARTS && !directory_is_begun(bin))
+		ct_bin_limit_begin(&bin->limit, bin->generation, NULL);
 	note_place(bin);
 	*out_self = bin;
 	return CTRACE_OK;
@@ -326,25 +344,32 @@ static enum ctrace_status directory_go_over(struct binfile *bin, struct ct_bin_d
  */
 static enum ctrace_status generation_begin_next(struct binfile *bin, bool is_full)
 {
+	struct ct_bin_left_out left_out = { 0 };
 	const struct ct_bin_open_mode mode = { .from = bin->directory,
+					       .left_out = &left_out,
 					       .may_replace_own = is_full,
 					       .may_replace_others = !bin->context->recovering };
-	uint32_t generation = is_full ? bin->generation % bin->generations + 1 : bin->generation;
+	uint32_t generation = bin->generation;
 	struct ct_bin_directory *next;
-	enum ctrace_status status = create_directory(bin, generation, &mode, &next);
+	enum ctrace_status status;
 
-	return status == CTRACE_OK ? directory_go_over(bin, next, generation) : status;
+	if (is_full && bin->limit.total != 0)
+		generation = ct_bin_limit_next(&bin->limit, generation, bin->directory, &left_out);
+	else if (is_full)
+		generation = generation % bin->generations + 1;
+	status = create_directory(bin, generation, &mode, &next);
+	if (status != CTRACE_OK)
+		return status;
+	ct_bin_write_left_out(next, left_out.events);
+	status = directory_go_over(bin, next, generation);
+	if (status == CTRACE_OK)
+		ct_bin_limit_begin(&bin->limit, generation, &left_out);
+	return status;
 }
 
-/* Does it hold an event? */
-static bool directory_is_begun(const struct binfile *bin)
+/* Writes into the directory, or into the next generation when it is gone. */
+static enum ctrace_status write_looking(struct binfile *bin, const struct ctrace_batch *batch)
 {
-	return bin->directory->size > bin->directory->metadata_size;
-}
-
-static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
-{
-	struct binfile *bin = self;
 	enum ct_bin_presence presence = ct_bin_directory_look(bin->directory);
 	enum ctrace_status status = CTRACE_OK;
 
@@ -352,7 +377,29 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 		return CTRACE_OUTPUT_ERROR;
 	if (presence == CT_BIN_GONE)
 		status = generation_begin_next(bin, false);
-	if (status == CTRACE_OK)
+	return status == CTRACE_OK ? ct_bin_write(bin->directory, batch) : status;
+}
+
+/* A removed directory has no stream file with a name, and a program that closes all descriptors
+ * closes those of the streams.  So one look at each stream's file is enough for most batches. */
+static enum ctrace_status write_where_it_is(struct binfile *bin, const struct ctrace_batch *batch)
+{
+	struct ct_bin_directory *directory = bin->directory;
+	enum ctrace_status status = CTRACE_NOT_FOUND;
+
+	directory->looks_late = ct_clock_mono_ns() - directory->looked_at_ns < LOOK_NS;
+	if (directory->looks_late)
+		status = ct_bin_write(directory, batch);
+	directory->looks_late = false;
+	return status == CTRACE_NOT_FOUND ? write_looking(bin, batch) : status;
+}
+
+static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch)
+{
+	struct binfile *bin = self;
+	enum ctrace_status status = write_where_it_is(bin, batch);
+
+	if (status == CTRACE_BUFFER_TOO_SMALL && ct_bin_limit_extend(&bin->limit, bin->directory))
 		status = ct_bin_write(bin->directory, batch);
 	if (status == CTRACE_BUFFER_TOO_SMALL) {
 		status = generation_begin_next(bin, true);
@@ -364,6 +411,7 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 	if (batch->run_count > 0)
 		ct_bin_directory_set_clock(bin->directory, bin->context,
 					   batch->runs[batch->run_count - 1].end_ns);
+	ct_bin_limit_count(&bin->limit, bin->generation, batch);
 	note_place(bin);
 	return CTRACE_OK;
 }
@@ -432,7 +480,7 @@ static void bin_close(void *self)
 
 static const struct ctrace_property properties[] = {
 	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
-	  "Files and directories, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
+	  "Files and directories, colons between, that name events in the metadata (built-in, as the last: ctrace's own); else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
 	{ "COMPRESS", CTRACE_PROPERTY_COMPRESS, "no",
 	  "zstd: generations that are full, and the directory of a process that has ended, have compressed streams." },
 	CT_ENCODING_PROPERTY,
@@ -445,6 +493,8 @@ static const struct ctrace_property properties[] = {
 	CT_FILE_ACCESS_PROPERTIES,
 	{ "LEVEL", CTRACE_PROPERTY_LEVEL, "0",
 	  "Events below this level are not written; 5 or more silences." },
+	{ "LIMITSIZE", CTRACE_PROPERTY_NUMBER, "0",
+	  "KB of all traces in LOCATION; the first and the last parts are kept.  Without MAXGENERATION; 0: no limit." },
 	{ "LOCATION", CTRACE_PROPERTY_DIRECTORY, NULL,
 	  "Where the directory is; made when missing.  Else MFTRACE_LOGS, else the working directory." },
 	{ "MAXFILESIZE", CTRACE_PROPERTY_NUMBER, "0x00002800",

@@ -503,7 +503,7 @@ static const struct ctrace_property properties[] = {
 	{ "CA", CTRACE_PROPERTY_PATH, NULL,
 	  "A file in PEM format: the authorities that sign the servers' certificates." },
 	{ "CATALOG", CTRACE_PROPERTY_TEXT, NULL,
-	  "Files and directories, colons between, that name events in the metadata; else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
+	  "Files and directories, colons between, that name events in the metadata (built-in, as the last: ctrace's own); else CTRACE_CATALOG, or MFTRACE_ANNOTATIONS." },
 	{ "CERT", CTRACE_PROPERTY_PATH, NULL,
 	  "A file in PEM format: the forwarder's certificate." },
 	{ "CLUSTER", CTRACE_PROPERTY_WORD, NULL,

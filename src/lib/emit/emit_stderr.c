@@ -8,11 +8,15 @@
  * who stopped reading holds the consumer thread up for WAIT_MS, not for ever; lines of others are
  * not split either.
  *
+ * A program that begins without a descriptor 2 gives this number to the next file that it opens, so
+ * nothing is written to it then.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/emit/emit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <unistd.h>
@@ -27,6 +31,16 @@ struct stderr_output {
 	struct ct_clock_seen clock;
 	bool is_torn; /* what was written last ends within a line */
 };
+
+static bool was_closed; /* when the library was loaded */
+
+__attribute__((constructor)) static void stderr_look(void)
+{
+	int kept = errno;
+
+	was_closed = fcntl(STDERR_FILENO, F_GETFD) < 0 && errno == EBADF;
+	errno = kept;
+}
 
 static enum ctrace_status stderr_open(const struct ctrace_emitter_context *context, void **out_self)
 {
@@ -63,6 +77,10 @@ static enum ctrace_status put_lines(struct stderr_output *output)
 
 	if (output->out.lines.failed)
 		return CTRACE_NOT_ENOUGH_MEMORY;
+	if (was_closed) {
+		errno = EBADF;
+		return CTRACE_OS_ERROR;
+	}
 	while (left > 0) {
 		size_t written = 0;
 		enum ctrace_status status = write_some(at, left, &written);
@@ -120,7 +138,10 @@ static enum ctrace_status stderr_write(void *self, const struct ctrace_batch *ba
 			output->clock = clock;
 			ct_progress_note(&output->out.progress, batch, done);
 			if (status != CTRACE_NOT_ENOUGH_MEMORY)
-				ct_emitter_failed_at(output->out.context, "standard error");
+				ct_emitter_failed_at(
+					output->out.context,
+					was_closed ? "standard error: closed when the program began"
+						   : "standard error");
 			return status == CTRACE_NOT_ENOUGH_MEMORY ? status : CTRACE_OUTPUT_ERROR;
 		}
 		output->out.losses_due = false;

@@ -155,9 +155,10 @@ const struct ctrace_emitter *ct_emitter_at(uint32_t index)
 	return index < __atomic_load_n(&emitter_count, __ATOMIC_ACQUIRE) ? emitters[index] : NULL;
 }
 
-void ct_emitter_prepare(uint32_t index, const char *property, size_t size)
+void ct_emitter_prepare(uint32_t index, struct ct_span property, struct ct_span value)
 {
-	if (writes_metadata(index) && ct_name_is(property, size, "CATALOG"))
+	if (writes_metadata(index) && ct_name_is(property.at, property.size, "CATALOG") &&
+	    ct_event_names_need_module(value))
 		ct_event_names_load();
 }
 

@@ -4,20 +4,21 @@
  * Called by emitter.c when a name is not known yet, by commands, on any number of threads; by
  * lib/cobol/notify.c for the bridge to COBOL; and by lib/component/routine.c for exits.  The caller
  * holds no lock of ctrace: the loader has a lock of its own, and a thread that runs the
- * constructors of a library holds that one while it waits for ours. A module is code that runs
+ * constructors of a library holds that one while it waits for ours.  A module is code that runs
  * with everything the traced program may do, so it is loaded only from a directory that only this
- * user and root can write to.  The checks are made on an open descriptor, and the loader gets that
- * descriptor, so the checked file is the loaded one.
+ * user and root can write to, below directories that belong to them.  So nobody else replaces the
+ * file between the check and the load.  The loader gets the file's own path, because debuggers and
+ * profilers open every name in the list of loaded objects.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/emit/emit.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifndef CT_MODULE_DIR
@@ -54,39 +55,48 @@ static bool print_file_name(char out_name[CTRACE_MAX_EMITTER + 4], const char *u
 	return true;
 }
 
-static int open_trusted(const char *directory, const char *file_name)
+/* A directory on the way to the module.  In a sticky one, as /tmp, nobody renames what belongs to
+ * another.  A group that may write there may replace whatever is below, also libctrace.so. */
+static bool ancestor_is_trusted(const char *path)
 {
 	struct stat info;
-	int directory_fd = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int fd = -1;
 
-	if (directory_fd < 0)
-		return -1;
-	if (fstat(directory_fd, &info) == 0 && file_is_trusted(&info))
-		fd = openat(directory_fd, file_name,
-			    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (fd >= 0 && (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || !file_is_trusted(&info)))
-		ct_os_close(&fd);
-	ct_os_close(&directory_fd);
-	return fd;
+	return lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+	       (info.st_uid == geteuid() || info.st_uid == 0) &&
+	       ((info.st_mode & S_IWOTH) == 0 || (info.st_mode & S_ISVTX) != 0);
 }
 
-/* Loads what the descriptor refers to.  The loader takes two modules with the same path for one,
- * and descriptors are numbered anew, so no two paths are the same: the digits of a running number
- * stand between directory and descriptor, as "/" and "./". */
-static void *module_load(int fd)
+/* path: absolute and without links. */
+static bool ancestors_are_trusted(char *path)
 {
-	static unsigned loads;
-	char path[128] = "/proc/thread-self/fd/";
-	size_t size = strlen(path);
+	bool is_trusted = ancestor_is_trusted("/");
 
-	for (unsigned turn = __atomic_fetch_add(&loads, 1, __ATOMIC_RELAXED); turn != 0;
-	     turn >>= 1) {
-		if (turn & 1)
-			path[size++] = '.';
-		path[size++] = '/';
+	for (char *slash = strchr(path + 1, '/'); is_trusted && slash != NULL;
+	     slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		is_trusted = ancestor_is_trusted(path);
+		*slash = '/';
 	}
-	(void)snprintf(path + size, sizeof path - size, "%d", fd);
+	return is_trusted;
+}
+
+static void *module_load(const char *directory, const char *file_name)
+{
+	char path[PATH_MAX];
+	struct stat info;
+	size_t size;
+
+	if (realpath(directory, path) == NULL || stat(path, &info) != 0 || !S_ISDIR(info.st_mode) ||
+	    !file_is_trusted(&info))
+		return NULL;
+	size = strlen(path);
+	if (size + 1 + strlen(file_name) >= sizeof path)
+		return NULL;
+	path[size] = '/';
+	memcpy(path + size + 1, file_name, strlen(file_name) + 1);
+	if (!ancestors_are_trusted(path) || lstat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+	    !file_is_trusted(&info))
+		return NULL;
 	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
@@ -109,15 +119,9 @@ struct wanted {
 
 static bool module_find_in(const char *directory, struct wanted *wanted)
 {
-	int fd;
-
 	if (directory[0] != '/')
 		return false;
-	fd = open_trusted(directory, wanted->file_name);
-	if (fd < 0)
-		return false;
-	wanted->handle = module_load(fd);
-	ct_os_close(&fd);
+	wanted->handle = module_load(directory, wanted->file_name);
 	if (wanted->handle == NULL || wanted->emitter == NULL)
 		return wanted->handle != NULL;
 	wanted->found = dlsym(wanted->handle, "ctrace_emitter");
@@ -152,6 +156,7 @@ static void module_search(void *argument)
 	struct wanted *wanted = argument;
 	char directory[PATH_MAX];
 
+	ct_guard_output(); /* a module's constructor may write */
 	if (wanted->directories != NULL) {
 		wanted->is_found = module_find_in_list(wanted->directories, wanted);
 		return;

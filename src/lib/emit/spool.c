@@ -100,7 +100,7 @@ static void directory_measure(int parent_fd, const char *name, unsigned depth,
 	int fd = ct_os_high(openat(parent_fd, name,
 				   O_RDONLY | O_DIRECTORY | O_CLOEXEC |
 					   (parent_fd != AT_FDCWD ? O_NOFOLLOW : 0)));
-	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *directory = fd >= 0 ? ct_os_directory_stream(fd) : NULL;
 	const struct dirent *entry;
 
 	if (directory == NULL) {

@@ -65,13 +65,13 @@ void ct_text_file_drop_lost(struct ct_text_file *file)
  */
 static enum ctrace_status file_look(const struct ct_text_file *file, struct stat *out_info)
 {
-	enum ct_os_identity identity = ct_os_identify(file->fd, &file->id);
-
-	if (identity == CT_OS_OTHER)
+	if (file->fd < 0 || file->id.inode == 0)
 		return CTRACE_NOT_FOUND;
-	if (identity == CT_OS_UNCLEAR || ct_os_stat(file->fd, out_info) != CTRACE_OK)
-		return CTRACE_OS_ERROR;
-	return CTRACE_OK;
+	if (ct_os_stat(file->fd, out_info) != CTRACE_OK)
+		return errno == EBADF ? CTRACE_NOT_FOUND : CTRACE_OS_ERROR;
+	return out_info->st_ino == file->id.inode && out_info->st_dev == file->id.device
+		       ? CTRACE_OK
+		       : CTRACE_NOT_FOUND;
 }
 
 /* The thread may have another root directory or mount name space than it had. */

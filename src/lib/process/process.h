@@ -19,7 +19,12 @@ enum ct_process_state {
 	CT_PROCESS_CLOSED = 2, /* after the library's destructor */
 	CT_PROCESS_FORKED = 3, /* a child that has not traced yet: follows its parent's levels */
 	/* no memory for a session: everything is counted, nothing recorded */
-	CT_PROCESS_FAILED = 4
+	CT_PROCESS_FAILED = 4,
+	/* a child that was made without the fork handlers, and has traced in signal handlers only:
+	 * it still has its parent's session, and writes nothing to it */
+	CT_PROCESS_CLONED = 5,
+	/* attached, with nothing to trace: no thread, no socket, no ring */
+	CT_PROCESS_DORMANT = 6
 };
 struct ct_process {
 	uint32_t state; /* enum ct_process_state, atomic */
@@ -29,7 +34,10 @@ struct ct_process {
 	uint32_t failing;
 	/* mask of destinations that are files; `block` is their default policy */
 	uint32_t file_dests;
-	uint64_t lost_unattached[CTRACE_LOSS_COUNT]; /* before a session, or after it */
+	uint64_t lost_unattached[CTRACE_LOSS_COUNT]; /* without a session, or after it */
+	/* by level: events in signal handlers before the process attached.  Most of their levels
+	 * are not compared yet. */
+	uint64_t lost_early[CTRACE_LEVEL_COUNT];
 	/* 1; a forked child sees 0, however it was made */
 	const uint32_t *mark;
 	struct ct_session session;
@@ -58,6 +66,8 @@ struct ct_process_steps {
 	/* on the calling thread, which holds no lock of ctrace; returns false when it failed, or
 	 * when this thread is attaching */
 	bool (*attach)(void);
+	/* likewise; leaves a process that is not dormant.  Returns false where it cannot wake */
+	bool (*rouse)(void);
 	void (*reset_parent)(void); /* in a child that was made without the fork handlers */
 	void (*wake)(void);
 	bool (*open_first)(void);
@@ -67,8 +77,41 @@ struct ct_process_steps {
 extern const struct ct_process_steps ct_process_steps __attribute__((visibility("hidden")));
 
 /* Returns the attached process: session, configuration, consumer thread.  Returns NULL when that
- * failed or the library has closed.  Any thread; takes the attach lock the first time. */
+ * failed or the library has closed.  Any thread; takes the attach lock the first time.  A signal
+ * handler attaches nothing: it gets NULL, and the next call outside of handlers attaches.  A
+ * dormant process wakes when its bell has been rung, and stays dormant in a signal handler. */
 struct ct_process *ct_process_attach(void);
+/* Moves lost_early to the session of the attached process, where readers find it; without the
+ * levels that no component traces.  Any thread, async-signal-safe. */
+void ct_process_hand_over_losses(void);
+/* The same, for what may change the process: it is not dormant afterwards.  Returns NULL also in a
+ * signal handler and inside ctrace's own locks, where it cannot wake.  An operator's request that
+ * was left to it has been carried out, or the wait for that has taken ctrace.block.timeout. */
+struct ct_process *ct_process_rouse(void);
+/* Returns true when the process has a session.  Any thread. */
+static inline bool ct_process_has_session(void)
+{
+	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+
+	return state == CT_PROCESS_ATTACHED || state == CT_PROCESS_DORMANT;
+}
+/* Returns true when a trace call is to wake this dormant process, or to attach the child of one. */
+static inline bool ct_process_hears_bell(void)
+{
+	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+	const struct ct_session_head *head = ct_process.session.head;
+
+	return (state == CT_PROCESS_DORMANT || state == CT_PROCESS_FORKED) &&
+	       __atomic_load_n(&head->bell.level, __ATOMIC_ACQUIRE) != CTRACE_LEVEL_NONE &&
+	       __atomic_load_n(&head->is_dormant, __ATOMIC_RELAXED) == CT_DORMANT;
+}
+/* The level word that the tracer of a component is to load. */
+static inline const struct ctrace_level_word *ct_process_level_word(uint32_t component)
+{
+	return __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) == CT_PROCESS_DORMANT
+		       ? &ct_process.session.head->bell
+		       : &ct_registry_entry(ct_process.registry, component)->level_word;
+}
 /* Wakes the consumer thread.  Async-signal-safe. */
 void ct_process_wake_consumer_thread(void);
 /* Called for an event that is about to be recorded, on any thread.  The first call has the consumer

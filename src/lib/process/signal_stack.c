@@ -3,19 +3,16 @@
  *
  * A thread whose stack is exhausted has no room for a handler.  With fatal-signal in ctrace.dump.on
  * a thread gets an alternate stack at its first event.  A stack that the program has set stays in
- * force, before and after.  The handler of lib/dump/crash.c removes the stack before the former
- * action has its turn.  A handler of the program for another signal runs on it if it has
- * SA_ONSTACK, so the stack is not small.
+ * force, before and after.  lib/dump/crash.c runs no handler of the program on it.  A handler of
+ * the program for another signal runs on it if it has SA_ONSTACK, so the stack is not small.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/process/signal_stack.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 
 #include "base/base.h"
 
@@ -56,7 +53,7 @@ void ct_signal_stack_set(void)
 	errno = kept_errno;
 }
 
-static bool stack_is_own(const stack_t *stack)
+bool ct_signal_stack_is_own(const stack_t *stack)
 {
 	return own_stack != NULL && stack->ss_sp == own_stack + GUARD_SIZE;
 }
@@ -71,18 +68,9 @@ void ct_signal_stack_remove(void)
 	if (own_stack == NULL || (uintptr_t)&stack - (uintptr_t)own_stack < GUARD_SIZE + STACK_SIZE)
 		return;
 	if (sigaltstack(NULL, &stack) == 0 &&
-	    (!stack_is_own(&stack) || sigaltstack(&none, NULL) == 0)) {
+	    (!ct_signal_stack_is_own(&stack) || sigaltstack(&none, NULL) == 0)) {
 		(void)munmap(own_stack, GUARD_SIZE + STACK_SIZE);
 		own_stack = NULL;
 	}
 	errno = kept_errno;
-}
-
-/* The kernel takes the stack from here when the handler returns. */
-void ct_signal_stack_leave(void *context)
-{
-	ucontext_t *at = context;
-
-	if (stack_is_own(&at->uc_stack))
-		at->uc_stack.ss_flags = SS_DISABLE;
 }

@@ -6,11 +6,15 @@
 #ifndef CT_SIGNAL_STACK_H
 #define CT_SIGNAL_STACK_H
 
+#include <signal.h>
+#include <stdbool.h>
+
 /* Gives the calling thread an alternate stack, unless it has one.  Async-signal-safe. */
 void ct_signal_stack_set(void);
 /* At the end of a thread: removes that stack. */
 void ct_signal_stack_remove(void);
-/* In a handler: the thread returns to the program without that stack.  context: ucontext_t. */
-void ct_signal_stack_leave(void *context);
+/* Returns true for the stack that ct_signal_stack_set() gave to the calling thread.
+ * Async-signal-safe. */
+bool ct_signal_stack_is_own(const stack_t *stack);
 
 #endif

@@ -218,6 +218,22 @@ uint32_t ct_level_default(const struct ct_registry *registry)
 	return __atomic_load_n(&registry->root.level, __ATOMIC_RELAXED);
 }
 
+uint32_t ct_registry_lowest_level(const struct ct_registry *registry)
+{
+	uint32_t lowest = ct_level_default(registry);
+
+	for (uint32_t i = 0; i < CT_CHANNEL_LIMIT; i++)
+		if (registry->channels[i].flight_level < lowest && i < registry->channel_count)
+			lowest = registry->channels[i].flight_level;
+	for (uint32_t i = 0; i < ct_registry_count(registry); i++) {
+		uint32_t level = __atomic_load_n(&ct_node_at(registry, i)->level, __ATOMIC_RELAXED);
+
+		if (level < lowest)
+			lowest = level;
+	}
+	return lowest;
+}
+
 /* The nearest ancestor that exists answers for a component that does not. */
 enum ctrace_status ct_level_get(struct ct_registry *registry, const char *component, size_t size,
 				uint32_t *out_level)

@@ -70,6 +70,7 @@ struct ct_settings {
 	uint64_t flight_buffer;        /* ctrace.flight.buffer */
 	uint64_t keep_ns;              /* ctrace.keep */
 	bool attach;                   /* ctrace.attach */
+	uint32_t clock;                /* ctrace.clock: enum ct_clock_setting */
 	bool runs_programs;            /* ctrace.run.programs: triggers may start programs */
 	uint32_t dump_keep;            /* ctrace.dump.keep */
 	uint64_t dump_size;            /* ctrace.dump.size: bytes */
@@ -100,10 +101,13 @@ enum ctrace_status ct_component_check_name(const char *name, size_t size) CT_MUS
 enum ctrace_status ct_registry_find(const struct ct_registry *registry, const char *name,
 				    size_t size, uint32_t *out_index) CT_MUST_USE;
 /* Finds a component or makes it.  Takes the lock only to make one; never uses malloc.  Returns
- * NOT_ENOUGH_MEMORY also in a signal handler that interrupted ctrace's own locked section
- * (ct_thread_locked), where none can be made. */
+ * TIMED_OUT in a signal handler that would have to wait for the lock, or has interrupted ctrace's
+ * own locked section (ct_thread_locked). */
 enum ctrace_status ct_registry_register(struct ct_registry *registry, const char *name, size_t size,
 					uint32_t *out_index) CT_MUST_USE;
+/* Returns the lowest threshold of any component, or of the default; CTRACE_LEVEL_NONE: nothing is
+ * traced.  Lock-free. */
+uint32_t ct_registry_lowest_level(const struct ct_registry *registry);
 /* Makes a hidden component, for component trace before DEFINE.  Takes the lock. */
 enum ctrace_status ct_registry_reserve(struct ct_registry *registry, const char *name, size_t size,
 				       uint32_t *out_index) CT_MUST_USE;

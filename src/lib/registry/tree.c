@@ -441,9 +441,8 @@ enum ctrace_status ct_registry_register(struct ct_registry *registry, const char
 		*out_index = index;
 		return CTRACE_OK;
 	}
-	if (ct_thread_locked != 0)
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	ct_registry_lock(registry);
+	if (ct_thread_locked != 0 || !ct_guard_lock_in_trace(&registry->mutex))
+		return CTRACE_TIMED_OUT;
 	status = ct_node_ensure(registry, name, size, &index);
 	if (status == CTRACE_OK)
 		status = node_take_spelling(registry, index, name, size);

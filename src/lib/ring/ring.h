@@ -31,6 +31,21 @@
  * stands first */
 #define CT_RING_WINDOW (512u << 10)
 #define CT_RING_ANCHORS 8u
+/* a thread whose ring comes round within this gets a larger one: ctrace tail reads every 50 ms */
+#define CT_RING_ROUND_NS 100000000u
+/* the owner of a ring that is ready and that no thread has taken yet */
+#define CT_RING_READY UINT32_MAX
+
+/* Returns the capacity of the next ring after one of `capacity` bytes (0: a thread's first ring),
+ * for an event of `size` bytes. */
+static inline size_t ct_ring_next_capacity(size_t capacity, size_t full, size_t size)
+{
+	size_t next = capacity == 0 ? CT_RING_MIN : capacity * CT_RING_GROWTH;
+
+	while (next < full && next / 2 < size)
+		next *= 2;
+	return next < full ? next : full;
+}
 
 /* Returns the capacity of a ring for so many bytes. */
 static inline uint64_t ct_ring_capacity(uint64_t bytes)
@@ -158,6 +173,13 @@ struct ct_ring {
 	bool owes_wake; /* the consumer has freed space and has not woken the producer since */
 	/* The owner moves to a larger ring before it loses an event, or has moved.  Atomic. */
 	bool may_grow;
+	/* the capacity that the owner may grow to.  Atomic */
+	size_t full;
+	/* The larger ring that the consumer thread has made for the owner, or NULL.  Atomic. */
+	struct ct_ring *next;
+	/* the consumer thread's: the head at a time, from which it knows the owner's pace */
+	uint64_t paced_from;
+	uint64_t paced_at_ns;
 	/* is_imported: the time of the last event.  Only the owner uses it; the pool's lock orders
 	 * owners. */
 	uint64_t last_ticks;
@@ -299,6 +321,11 @@ void ct_ring_consume(struct ct_ring *ring, const struct ct_cursor_place *place);
 /* Wakes a waiting producer if space was freed since the last wake-up. */
 void ct_ring_wake(struct ct_ring *ring);
 bool ct_ring_is_empty(const struct ct_ring *ring);
+/* Returns false for a ring that has been made and that no thread has needed so far. */
+static inline bool ct_ring_is_used(const struct ct_ring_head *head)
+{
+	return __atomic_load_n(&head->head, __ATOMIC_RELAXED) != 0;
+}
 uint64_t ct_ring_lost_total(const struct ct_ring *ring); /* all reasons */
 uint64_t ct_ring_count_pending(const struct ct_ring *ring,
 			       /* events between tail and head that were not overwritten */
@@ -335,16 +362,23 @@ struct ct_ring_kind {
 	bool is_imported;
 };
 /* Returns a free ring of that kind, or a new one, now owned by tid; NULL when none can be made.
- * Takes the pool's lock, but makes a ring's file under no lock.  Never allocates from malloc. */
+ * Takes the pool's lock, but makes a ring's file under no lock.  Never allocates from malloc.  NULL
+ * with errno EBUSY: in a signal handler that would have to wait for the lock. */
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
 				  uint32_t tid);
-/* Returns a larger ring for the owner of `ring`.  `ring` goes back to the pool with its content.
- * Returns NULL, and changes nothing, when none can be made, or only private memory instead of a
+/* Returns a larger ring for the owner of `ring`, which keeps `ring` until ct_ring_pool_leave().
+ * ct_ring_pool_take_ready() takes one that is ready, for an event of `size` bytes: without a lock
+ * and a system call.  ct_ring_pool_grow() makes one, and counts it in `late_rings` of the session.
+ * Both return NULL, and change nothing, when there is none, or only private memory instead of a
  * file. */
+struct ct_ring *ct_ring_pool_take_ready(struct ct_ring_pool *pool, struct ct_ring *ring,
+					const struct ct_ring_kind *kind, size_t size);
 struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring,
 				  const struct ct_ring_kind *kind);
+/* The owner uses a larger ring now; `ring` goes back to the pool with its content.  Lock-free. */
+void ct_ring_pool_leave(struct ct_ring *ring);
 void ct_ring_pool_give_back(struct ct_ring_pool *pool, struct ct_ring *ring); /* by its owner */
-/* the owner's thread id; 0: free.  Lock-free */
+/* the owner's thread id; 0: no thread has it.  Lock-free */
 uint32_t ct_ring_owner(const struct ct_ring *ring);
 /* Gives back the ring of thread tid, which ended without doing so.  Does nothing when the ring has
  * another owner by now. */
@@ -360,13 +394,18 @@ void ct_ring_pool_assign(struct ct_ring_pool *pool,
 uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool);
 uint32_t ct_ring_pool_count(const struct ct_ring_pool *pool); /* rings made; never falls */
 struct ct_ring *ct_ring_pool_at(const struct ct_ring_pool *pool, uint32_t index);
-/* While the pool is locked, no ring changes its owner and none is added. */
+/* While the pool is locked, no ring is added, and none is taken but by ct_ring_pool_take_ready().
+ */
 void ct_ring_pool_lock(struct ct_ring_pool *pool);
+/* In between no thread begins to use another ring. */
+void ct_ring_pool_hold(struct ct_ring_pool *pool);
+void ct_ring_pool_release(struct ct_ring_pool *pool);
 /* for fork: once no thread is making a ring */
 void ct_ring_pool_lock_whole(struct ct_ring_pool *pool);
 void ct_ring_pool_unlock(struct ct_ring_pool *pool);
-/* Keeps one spare ring of the least capacity ready, once a second ring was needed.  The consumer
- * thread calls it. */
+/* Makes what threads may need soon: a larger ring for each that uses a good part of its ring; one
+ * or two for threads that fill their ring before that; a spare ring of the least capacity for the
+ * next thread, once a second one was needed.  The consumer thread calls it. */
 void ct_ring_pool_stock(struct ct_ring_pool *pool);
 /* In a child that was forked inside a trace call, which may still write: replaces the parent's
  * rings by empty private memory. */

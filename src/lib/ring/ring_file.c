@@ -62,7 +62,7 @@ static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
 /* Leaves blocks free for the paths of an output, which the session gets when the output opens. */
 static enum ctrace_status file_allocate(int fd, size_t size)
 {
-	enum ctrace_status status = ct_os_allocate(fd, 0, size);
+	enum ctrace_status status = ct_os_allocate_quietly(fd, 0, size);
 	struct statvfs disk;
 
 	if (status != CTRACE_OK || fstatvfs(fd, &disk) != 0 ||
@@ -74,19 +74,28 @@ static enum ctrace_status file_allocate(int fd, size_t size)
 
 static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_address)
 {
-	enum ctrace_status status = CTRACE_OK;
-	struct stat info;
+	enum ctrace_status status = file_allocate(fd, CT_RING_HEAD_SIZE + capacity);
 
-	/* A larger attempt that failed may have left bytes.  A new file is empty and needs no call
-	 * that may fail. */
-	if (fstat(fd, &info) != 0 || info.st_size != 0)
-		status = ct_os_truncate(fd, 0);
-	if (status == CTRACE_OK)
-		status = file_allocate(fd, CT_RING_HEAD_SIZE + capacity);
 	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
 }
 
-/* Makes the file with the largest capacity that has room: at most *capacity, at least `least`. */
+/* An earlier attempt that failed may have left a file of that name, which is removed.  Anything
+ * else there is left alone. */
+static enum ctrace_status file_make(int directory_fd, const char *name, int *out_fd)
+{
+	struct ct_file_id id;
+	struct stat info;
+	enum ctrace_status status = ct_os_make_kept(directory_fd, name, out_fd, &id);
+
+	if (status == CTRACE_OK || errno != EEXIST ||
+	    fstatat(directory_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
+	    !S_ISREG(info.st_mode) || unlinkat(directory_fd, name, 0) != 0)
+		return status;
+	return ct_os_make_kept(directory_fd, name, out_fd, &id);
+}
+
+/* Makes the file with the largest capacity that has room: at most *capacity, at least `least`.  Its
+ * mode keeps others from opening it for writing by accident and cutting it while it is mapped. */
 static enum ctrace_status make_file(int directory_fd, const char *name, size_t least,
 				    size_t *capacity, void **out_address)
 {
@@ -99,18 +108,20 @@ static enum ctrace_status make_file(int directory_fd, const char *name, size_t l
 		size >>= 1;
 	if (CT_RING_HEAD_SIZE + size > limit)
 		return CTRACE_OS_ERROR;
-	status = ct_os_open_file(directory_fd, name, O_RDWR | O_CREAT, &fd);
+	if (limit != UINT64_MAX)
+		ct_guard_output();
+	status = file_make(directory_fd, name, &fd);
 	if (status != CTRACE_OK)
 		return status;
 	ct_os_store_in_place(fd);
 	status = size_and_map(fd, size, out_address);
 	while (lacks_room(status) && size > least) {
 		size >>= 1;
-		status = size_and_map(fd, size, out_address);
+		/* the larger attempt may have left bytes */
+		status = ct_os_truncate(fd, 0);
+		if (status == CTRACE_OK)
+			status = size_and_map(fd, size, out_address);
 	}
-	/* The mode keeps others from opening the file for writing by accident and cutting it while
-	 * it is mapped. */
-	(void)fchmod(fd, CT_OS_KEPT_MODE);
 	if (status == CTRACE_OK)
 		*capacity = size;
 	else
@@ -160,16 +171,23 @@ static enum ctrace_status make_in_annex(struct ct_session *session, const char *
 	return status;
 }
 
-/* Touches every page, so that no trace call takes the fault.  All pages are new and therefore zero.
- */
+/* All pages are new and therefore zero. */
+static void pages_touch(unsigned char *from, size_t size)
+{
+	if (ct_os_populate(from, size) != CTRACE_OK)
+		for (size_t at = 0; at < size; at += PAGE)
+			*((volatile unsigned char *)from + at) = 0;
+}
+
+/* Touches every page that a trace call writes to, in both mappings, so that it takes no fault.  The
+ * second page of the head has cursors, which only consumers use. */
 static void ring_set_up(struct ct_ring *ring, void *address, size_t capacity,
 			enum ct_ring_place place)
 {
-	size_t size = CT_RING_HEAD_SIZE + 2 * capacity;
+	_Static_assert(offsetof(struct ct_ring_head, tail) + 256 <= PAGE, "in the first page");
 
-	if (ct_os_populate(address, size) != CTRACE_OK)
-		for (size_t at = 0; at < size; at += PAGE)
-			*((volatile unsigned char *)address + at) = 0;
+	pages_touch(address, PAGE);
+	pages_touch((unsigned char *)address + CT_RING_HEAD_SIZE, 2 * capacity);
 	ring->head = address;
 	ring->data = (unsigned char *)address + CT_RING_HEAD_SIZE;
 	ring->capacity = capacity;

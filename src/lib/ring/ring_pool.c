@@ -1,22 +1,36 @@
 /*
- * ring_pool.c - this process's rings: made on demand, given back when their thread ends, used
+ * ring_pool.c - this process's rings: made on demand, returned when their thread ends, used
  * again.
  *
- * A ring that is given back keeps its content.  A mark names the owner of each window, so the next
- * owner goes on behind it. take, grow and give_back run on traced threads (first event, a full
- * ring, thread end) under the pool's lock; count and at are lock-free, for the consumer thread.
+ * A ring that is returned keeps its content.  A mark names the owner of each window, so the next
+ * owner continues after it.  Traced threads take a ring at their first event, change to a larger
+ * one when it is full, and return it at their end, under the pool's lock.  ct_ring_pool_count() and
+ * ct_ring_pool_at() take no lock, for the consumer thread.
  *
  * The file of a new ring is made under no lock and under a temporary name, because that takes a
  * hundred times as long as the rest.  It gets its number under the lock.  So rings are numbered in
  * the order in which they become usable, and readers see no unfinished ring.
  *
+ * A thread that fills its ring changes to a larger one.  The consumer thread makes that ring before
+ * it is needed, with every page in the process's page table, and the thread takes it with a few
+ * stores: no lock, no system call, no page fault.  A thread that fills its ring sooner takes the
+ * ring in stock, and makes one itself only when there is none.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/ring/ring.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
+
+/* pause before the next try after there was no room for a larger ring */
+#define AGAIN_NS 1000000000u
+/* a process that ends sooner after its first event pays for no ring in stock */
+#define STOCK_AFTER_NS 5000000u
+/* rings in stock: one for a process with one thread that traces, this many for others */
+#define STOCK 2u
 
 struct ct_ring_pool {
 	pthread_mutex_t lock;
@@ -30,6 +44,13 @@ struct ct_ring_pool {
 	bool has_waiters; /* a thread sleeps on makers */
 	uint32_t small;   /* number of rings of the least capacity that were made */
 	bool wants_spare; /* atomic: the consumer thread is to make a spare ring */
+	bool wants_stock; /* atomic: the consumer thread is to fill the stock */
+	bool is_held;     /* atomic: see ct_ring_pool_hold() */
+	/* Atomic: rings for threads that fill their ring before a larger one is made, or NULL.
+	 * Those that have an owner already are none. */
+	struct ct_ring *stock[STOCK];
+	struct ct_ring_kind stock_kind; /* of the process's first ring that may grow */
+	uint64_t stock_at_ns;           /* monotonic: not before this */
 	/* a ring of the least capacity, with a file but no number; head NULL: none */
 	struct ct_ring spare;
 	struct ct_ring rings[CT_RING_LIMIT];
@@ -40,27 +61,54 @@ struct ct_ring_pool {
 static void ring_set_owner(struct ct_ring *ring, uint32_t tid, size_t full)
 {
 	__atomic_store_n(&ring->may_grow, ring->capacity < full, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->full, full, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->owner_tid, tid, __ATOMIC_RELEASE);
 }
 
 /* No thread waits for room in the ring any more, so no destination has to be passed over for it. */
-static void ring_set_free(struct ct_ring *ring)
+static void ring_clear_waits(struct ct_ring *ring)
 {
 	__atomic_store_n(&ring->head->waiting, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&ring->head->turned_away, 0, __ATOMIC_RELAXED);
+}
+
+/* Makes a ring that is ready the thread's.  Of several threads one gets it. */
+static bool ring_claim(struct ct_ring *ring, uint32_t tid)
+{
+	uint32_t ready = CT_RING_READY;
+
+	return __atomic_compare_exchange_n(&ring->owner_tid, &ready, tid, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
+/* Under the lock.  The ring that was made for its owner is free too, unless the owner has it. */
+static void ring_set_free(struct ct_ring *ring)
+{
+	struct ct_ring *next = __atomic_exchange_n(&ring->next, NULL, __ATOMIC_ACQ_REL);
+
+	ring_clear_waits(ring);
 	ring_set_owner(ring, 0, 0);
+	if (next != NULL)
+		(void)ring_claim(next, 0);
 }
 
 uint32_t ct_ring_owner(const struct ct_ring *ring)
 {
-	return __atomic_load_n(&ring->owner_tid, __ATOMIC_ACQUIRE);
+	uint32_t owner = __atomic_load_n(&ring->owner_tid, __ATOMIC_ACQUIRE);
+
+	return owner != CT_RING_READY ? owner : 0;
 }
 
+/* The first pool is static: a mapping would cost each process a call. */
 enum ctrace_status ct_ring_pool_create(struct ct_session *session, struct ct_ring_pool **out_pool)
 {
-	void *address;
-	enum ctrace_status status = ct_os_map(-1, sizeof(struct ct_ring_pool), false, &address);
+	static struct ct_ring_pool first;
+	static bool is_taken;
+	void *address = &first;
+	enum ctrace_status status = CTRACE_OK;
 
+	if (__atomic_exchange_n(&is_taken, true, __ATOMIC_RELAXED))
+		status = ct_os_map(-1, sizeof(struct ct_ring_pool), false, &address);
 	if (status != CTRACE_OK)
 		return status;
 	*out_pool = address;
@@ -109,7 +157,8 @@ static struct ct_ring *ring_find_free(struct ct_ring_pool *pool, const struct ct
 
 		/* The owner is not in the head, where another process could give one ring to two
 		 * threads. */
-		if (ring->owner_tid != 0 || !kinds_are_equal(&pool->kinds[i], kind) ||
+		if (__atomic_load_n(&ring->owner_tid, __ATOMIC_ACQUIRE) != 0 ||
+		    !kinds_are_equal(&pool->kinds[i], kind) ||
 		    (pool->kinds[i].capacity != kind->capacity && !any_size))
 			continue;
 		if (ring->capacity < asked->least ||
@@ -208,8 +257,9 @@ static bool make_numbered(struct ct_ring_pool *pool, size_t capacity, struct ct_
 	       ct_ring_number(out, directory_fd, pool->count);
 }
 
+/* tid: its first owner.  `asked` NULL: of that kind's capacity, or none. */
 static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
-				 const struct ct_ring_size *asked)
+				 const struct ct_ring_size *asked, uint32_t tid)
 {
 	struct ct_ring made = { 0 };
 	struct ct_ring *ring;
@@ -217,12 +267,14 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 
 	if (pool->count + pool->makers >= CT_RING_LIMIT)
 		return NULL;
-	if (!make_numbered(pool, asked->capacity, &made) &&
-	    ct_ring_create_sized(&made, pool->session, pool->count, asked) != CTRACE_OK)
+	if (!make_numbered(pool, kind->capacity, &made) &&
+	    (asked == NULL ||
+	     ct_ring_create_sized(&made, pool->session, pool->count, asked) != CTRACE_OK))
 		return NULL;
 	index = pool->count;
 	ring = &pool->rings[index];
 	*ring = made;
+	ring_set_owner(ring, tid, kind->full);
 	pool->kinds[index] = *kind;
 	write_kind(ring, kind);
 	ct_ring_take_constants(ring, ring->head);
@@ -233,12 +285,15 @@ static struct ct_ring *make_ring(struct ct_ring_pool *pool, const struct ct_ring
 	__atomic_store_n(&pool->count, index + 1, __ATOMIC_RELEASE);
 	__atomic_store_n(&pool->session->head->ring_count, index + 1, __ATOMIC_RELEASE);
 	/* A second small ring means that more threads will come. */
-	if (kind->capacity == CT_RING_MIN && ++pool->small > 1)
+	if (kind->capacity == CT_RING_MIN && ++pool->small > 1) {
 		__atomic_store_n(&pool->wants_spare, true, __ATOMIC_RELAXED);
+		if (pool->small == STOCK && pool->stock_kind.capacity != 0)
+			__atomic_store_n(&pool->wants_stock, true, __ATOMIC_RELAXED);
+	}
 	return ring;
 }
 
-void ct_ring_pool_stock(struct ct_ring_pool *pool)
+static void stock_spare(struct ct_ring_pool *pool)
 {
 	struct ct_ring made = { 0 };
 	int directory_fd;
@@ -253,6 +308,92 @@ void ct_ring_pool_stock(struct ct_ring_pool *pool)
 	ct_ring_pool_unlock(pool);
 }
 
+/* Under the lock.  Returns a ring of that kind that is ready for a thread, or NULL. */
+static struct ct_ring *make_ready(struct ct_ring_pool *pool, const struct ct_ring_kind *kind)
+{
+	const struct ct_ring_size asked = { .least = kind->capacity, .capacity = kind->capacity };
+	struct ct_ring *ring = ring_find_free(pool, kind, &asked, false);
+
+	/* The owner will note its move: the page of that word is in the page table then. */
+	ct_ring_note_move(pool->session);
+	if (ring == NULL)
+		return make_ring(pool, kind, NULL, CT_RING_READY);
+	ring_set_owner(ring, CT_RING_READY, kind->full);
+	return ring;
+}
+
+static bool ring_is_ready(const struct ct_ring *ring)
+{
+	return ring != NULL && __atomic_load_n(&ring->owner_tid, __ATOMIC_RELAXED) == CT_RING_READY;
+}
+
+static void stock_larger(struct ct_ring_pool *pool, uint64_t now_ns)
+{
+	if (!__atomic_load_n(&pool->wants_stock, __ATOMIC_RELAXED))
+		return;
+	ct_ring_pool_lock(pool);
+	if (now_ns >= pool->stock_at_ns) {
+		uint32_t count = pool->small > 1 ? STOCK : 1;
+
+		__atomic_store_n(&pool->wants_stock, false, __ATOMIC_RELAXED);
+		for (uint32_t i = 0; i < count; i++)
+			if (!ring_is_ready(pool->stock[i]))
+				__atomic_store_n(&pool->stock[i],
+						 make_ready(pool, &pool->stock_kind),
+						 __ATOMIC_RELEASE);
+	}
+	ct_ring_pool_unlock(pool);
+}
+
+/* Returns true when the owner of a ring fills it so fast that it may soon need a larger one: the
+ * ring comes round within CT_RING_ROUND_NS, and then a half of it within any such time. */
+static bool ring_is_outgrown(struct ct_ring *ring, uint64_t now_ns)
+{
+	uint64_t head;
+
+	if (ring->capacity >= __atomic_load_n(&ring->full, __ATOMIC_RELAXED) ||
+	    __atomic_load_n(&ring->next, __ATOMIC_RELAXED) != NULL || ct_ring_owner(ring) == 0)
+		return false;
+	head = ct_ring_head_position(ring);
+	if (now_ns >= ring->paced_at_ns + CT_RING_ROUND_NS) {
+		ring->paced_at_ns = now_ns;
+		ring->paced_from = head;
+	}
+	return now_ns >= ring->paced_at_ns && head - ring->paced_from >= ring->capacity / 2;
+}
+
+static void make_next(struct ct_ring_pool *pool, struct ct_ring *ring)
+{
+	struct ct_ring_kind kind = pool->kinds[ring->index];
+	uint32_t owner = ct_ring_owner(ring);
+	struct ct_ring *next;
+
+	ct_ring_pool_lock(pool);
+	kind.full = __atomic_load_n(&ring->full, __ATOMIC_RELAXED);
+	kind.capacity = ct_ring_next_capacity(ring->capacity, kind.full, 0);
+	next = make_ready(pool, &kind);
+	ring->paced_from = ct_ring_head_position(ring);
+	ring->paced_at_ns = ct_clock_mono_ns() + (next == NULL ? AGAIN_NS : 0);
+	/* While it was made the lock was free. */
+	if (next != NULL && ct_ring_owner(ring) == owner)
+		__atomic_store_n(&ring->next, next, __ATOMIC_RELEASE);
+	else if (next != NULL)
+		(void)ring_claim(next, 0);
+	ct_ring_pool_unlock(pool);
+}
+
+void ct_ring_pool_stock(struct ct_ring_pool *pool)
+{
+	uint32_t count = ct_ring_pool_count(pool);
+	uint64_t now_ns = ct_clock_mono_ns();
+
+	for (uint32_t i = 0; i < count; i++)
+		if (ring_is_outgrown(&pool->rings[i], now_ns))
+			make_next(pool, &pool->rings[i]);
+	stock_larger(pool, now_ns);
+	stock_spare(pool);
+}
+
 struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_ring_kind *kind,
 				  uint32_t tid)
 {
@@ -261,18 +402,115 @@ struct ct_ring *ct_ring_pool_take(struct ct_ring_pool *pool, const struct ct_rin
 					    .may_be_private = true };
 	struct ct_ring *ring;
 
+	errno = 0;
 	ct_guard_enter(); /* also while the lock is not held */
-	ct_ring_pool_lock(pool);
+	if (!ct_guard_lock_in_trace(&pool->lock)) {
+		ct_guard_leave();
+		errno = EBUSY;
+		return NULL;
+	}
 	ring = ring_find_free(pool, kind, &asked, false);
 	if (ring == NULL)
-		ring = make_ring(pool, kind, &asked);
+		ring = make_ring(pool, kind, &asked, tid);
 	if (ring == NULL)
 		ring = ring_find_free(pool, kind, &asked, true);
 	if (ring != NULL)
 		ring_set_owner(ring, tid, kind->full);
+	if (kind->capacity < kind->full && pool->stock_kind.capacity == 0) {
+		pool->stock_kind = *kind;
+		pool->stock_kind.capacity =
+			kind->full < CT_RING_DEFAULT ? kind->full : CT_RING_DEFAULT;
+		pool->stock_at_ns = ct_clock_mono_ns() + STOCK_AFTER_NS;
+		__atomic_store_n(&pool->wants_stock, true, __ATOMIC_RELAXED);
+	}
 	ct_ring_pool_unlock(pool);
 	ct_guard_leave();
 	return ring;
+}
+
+void ct_ring_pool_hold(struct ct_ring_pool *pool)
+{
+	ct_ring_pool_lock(pool);
+	__atomic_store_n(&pool->is_held, true, __ATOMIC_RELAXED);
+	/* Pairs with the fence in begin_move(): a thread that has not noted its move by the
+	 * consumer's next load of `ring_moves` finds is_held. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+void ct_ring_pool_release(struct ct_ring_pool *pool)
+{
+	__atomic_store_n(&pool->is_held, false, __ATOMIC_RELAXED);
+	ct_ring_pool_unlock(pool);
+}
+
+/* A pass that sees the first event of the larger ring looks at the heads again, and so sees the
+ * last event of the smaller one.  A pass that cannot get an unchanged look holds the move up; then
+ * a handler, which must not wait, does not move. */
+static bool begin_move(struct ct_ring_pool *pool)
+{
+	ct_ring_note_move(pool->session);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&pool->is_held, __ATOMIC_RELAXED))
+		return true;
+	if (!ct_guard_lock_in_trace(&pool->lock))
+		return false;
+	ct_ring_pool_unlock(pool);
+	return true;
+}
+
+/* Returns true when there is a ring that may replace `ring` for an event of `size` bytes. */
+static bool ring_suits(const struct ct_ring_pool *pool, const struct ct_ring *larger,
+		       const struct ct_ring *ring, const struct ct_ring_kind *kind, size_t size)
+{
+	return larger != NULL && larger->capacity > ring->capacity &&
+	       larger->capacity <= kind->full && larger->capacity / 2 >= size &&
+	       larger->place == ring->place && kinds_are_equal(&pool->kinds[larger->index], kind);
+}
+
+static struct ct_ring *take_stock(struct ct_ring_pool *pool, const struct ct_ring *ring,
+				  const struct ct_ring_kind *kind, size_t size)
+{
+	__atomic_store_n(&pool->wants_stock, true, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; i < STOCK; i++) {
+		struct ct_ring *larger = __atomic_load_n(&pool->stock[i], __ATOMIC_ACQUIRE);
+
+		if (ring_suits(pool, larger, ring, kind, size) &&
+		    ring_claim(larger, ct_ring_owner(ring)))
+			return larger;
+	}
+	return NULL;
+}
+
+struct ct_ring *ct_ring_pool_take_ready(struct ct_ring_pool *pool, struct ct_ring *ring,
+					const struct ct_ring_kind *kind, size_t size)
+{
+	/* Pair with the release stores after the ring was made. */
+	struct ct_ring *larger = __atomic_load_n(&ring->next, __ATOMIC_ACQUIRE);
+	uint32_t tid = ct_ring_owner(ring);
+
+	if (!ring_suits(pool, larger, ring, kind, size) || !ring_claim(larger, tid))
+		larger = take_stock(pool, ring, kind, size);
+	if (larger == NULL)
+		return NULL;
+	__atomic_store_n(&larger->full, kind->full, __ATOMIC_RELAXED);
+	__atomic_store_n(&larger->may_grow, larger->capacity < kind->full, __ATOMIC_RELAXED);
+	if (begin_move(pool))
+		return larger;
+	__atomic_store_n(&larger->owner_tid, CT_RING_READY, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+void ct_ring_pool_leave(struct ct_ring *ring)
+{
+	struct ct_ring *next = __atomic_exchange_n(&ring->next, NULL, __ATOMIC_ACQ_REL);
+
+	ring_clear_waits(ring);
+	__atomic_store_n(&ring->full, 0, __ATOMIC_RELAXED);
+	/* its pending events hold no producer up */
+	__atomic_store_n(&ring->may_grow, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring->owner_tid, 0, __ATOMIC_RELEASE);
+	if (next != NULL)
+		(void)ring_claim(next, 0);
 }
 
 struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *ring,
@@ -284,19 +522,18 @@ struct ct_ring *ct_ring_pool_grow(struct ct_ring_pool *pool, struct ct_ring *rin
 	struct ct_ring *larger;
 
 	ct_guard_enter(); /* as in ct_ring_pool_take() */
-	ct_ring_pool_lock(pool);
+	if (!ct_guard_lock_in_trace(&pool->lock)) {
+		ct_guard_leave();
+		return NULL;
+	}
 	larger = ring_find_free(pool, kind, &asked, false);
 	if (larger == NULL)
-		larger = make_ring(pool, kind, &asked);
+		larger = make_ring(pool, kind, &asked, ring->owner_tid);
 	ct_point("pool.grown");
 	if (larger != NULL) {
 		ring_set_owner(larger, ring->owner_tid, kind->full);
-		/* A pass that sees the first event of the larger ring looks at the heads again, and
-		 * so sees the last event of this one. */
 		ct_ring_note_move(pool->session);
-		ring_set_free(ring);
-		/* its pending events hold no producer up */
-		__atomic_store_n(&ring->may_grow, true, __ATOMIC_RELAXED);
+		(void)__atomic_fetch_add(&pool->session->head->late_rings, 1, __ATOMIC_RELAXED);
 	}
 	ct_ring_pool_unlock(pool);
 	ct_guard_leave();
@@ -328,9 +565,10 @@ uint32_t ct_ring_pool_heal(struct ct_ring_pool *pool)
 	for (uint32_t i = 0; i < pool->count && !pool->is_parted; i++) {
 		struct ct_ring *ring = &pool->rings[i];
 
-		if (ring->place == CT_RING_PRIVATE || !ct_ring_heal(ring, pool->session))
+		if (ring->place == CT_RING_PRIVATE)
 			continue;
-		healed++;
+		healed += ct_ring_heal(ring, pool->session);
+		/* Also when the handler of SIGBUS has restored the length (lib/dump/crash.c). */
 		if (ring->head->magic == CT_RING_MAGIC)
 			continue;
 		write_kind(ring, &pool->kinds[i]);
@@ -356,6 +594,9 @@ void ct_ring_pool_detach(struct ct_ring_pool *pool)
 		(void)mmap(pool->rings[i].head, CT_RING_HEAD_SIZE + 2 * pool->rings[i].capacity,
 			   PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	for (uint32_t i = 0; i < pool->count; i++)
+		pool->rings[i].next = NULL;
+	memset(pool->stock, 0, sizeof pool->stock);
 	pool->is_parted = true;
 }
 
@@ -370,7 +611,9 @@ enum ctrace_status ct_ring_pool_reset(struct ct_ring_pool **pool)
 	for (uint32_t i = 0; i < parent->count; i++)
 		ct_ring_close(&parent->rings[i]);
 	parent->serial = parent->makers = parent->small = 0;
-	parent->wants_spare = parent->has_waiters = false;
+	parent->wants_spare = parent->wants_stock = parent->has_waiters = parent->is_held = false;
+	memset(parent->stock, 0, sizeof parent->stock);
+	parent->stock_kind = (struct ct_ring_kind){ 0 };
 	memset(parent->rings, 0, parent->count * sizeof parent->rings[0]);
 	parent->count = 0;
 	(void)pthread_mutex_init(&parent->lock, NULL);

@@ -222,6 +222,7 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 {
 	uint64_t start = ct_clock_mono_ns();
 	struct ct_ring_head *head = ring->head;
+	bool is_over = false;
 
 	for (;;) {
 		uint32_t word = __atomic_load_n(&head->tail_word, __ATOMIC_ACQUIRE);
@@ -229,13 +230,13 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 
 		if (__atomic_load_n(&head->tail, __ATOMIC_ACQUIRE) != tail_seen)
 			return true;
-		if (waited >= timeout_ns)
+		if (is_over || waited >= timeout_ns)
 			return false;
 		/* Pairs with the consumer's exchange in ct_ring_wake(): the consumer moves
 		 * tail_word first and looks at `waiting` after that. */
 		__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST) == word)
-			ct_os_wait(&head->tail_word, word, timeout_ns - waited);
+			is_over = !ct_os_wait(&head->tail_word, word, timeout_ns - waited);
 	}
 }
 

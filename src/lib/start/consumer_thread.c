@@ -220,6 +220,7 @@ void ct_consumer_thread_settle(void *unused)
 	(void)unused;
 	ct_session_note_start(&ct_process.session);
 	ct_consumer_thread_watch();
+	ct_run_watch(NULL);
 	(void)!ct_server_later(CT_CONSUMER_THREAD_RECOVER_AFTER_MS -
 				       CT_CONSUMER_THREAD_SETTLE_AFTER_MS,
 			       recover_as_task, NULL);
@@ -301,6 +302,7 @@ void ct_consumer_thread_be(struct ct_process *process, uint32_t turn)
 			ct_ring_pool_stock(process->pool);
 		} else {
 			sleep_until_woken(process, word, pending, idle_ns(process));
+			ct_ring_pool_stock(process->pool);
 			if (++looks % REAP_PASSES == 0)
 				keep_house(process);
 			/* Only new events make it busy; it may have woken without one. */

@@ -15,7 +15,7 @@
 #include "lib/start/start.h"
 
 #define CT_CONSUMER_THREAD_BUSY_NS 1000000u /* between passes while there are events */
-/* the output may take this many times ctrace.block.timeout at exit, or for a rotation */
+/* the output may take this many times ctrace.block.timeout for a rotation */
 #define CT_CONSUMER_THREAD_TIMEOUTS 5u
 #define CT_CONSUMER_THREADS (CT_EMITTER_LIMIT + 2u)
 

@@ -13,10 +13,13 @@
 #include "lib/start/consumer_thread.h"
 
 #include "lib/control/server.h"
+#include "lib/process/aside.h"
 
 #include <errno.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define PAUSE_NS 1000000000u /* fork waits so long for the lock, which nobody holds for long */
 #define SETTLE_NS ((uint64_t)CT_CONSUMER_THREAD_SETTLE_AFTER_MS * 1000000u)
@@ -56,24 +59,18 @@ void ct_consumer_thread_lock_last(void)
 	(void)pthread_mutex_lock(&ct_consumer_thread.lock);
 }
 
-/* Takes the lock unless it is not free by then; signals are blocked. */
+/* Takes the lock unless it is not free by then; signals are blocked.  The wait is for the mutex's
+ * own moments only: ThreadSanitizer does not know pthread_mutex_clocklock(), and the other call
+ * goes by a clock that can be set. */
 static bool lock_by(uint64_t mono_ns)
 {
+	const struct timespec pause = { .tv_nsec = 100000 };
 	bool is_taken;
 
 	(void)__atomic_fetch_add(&ct_consumer_thread.others, 1, __ATOMIC_ACQ_REL);
-	/* gcc's ThreadSanitizer does not know pthread_mutex_clocklock(), and would report a race
-	 * for what the lock guards */
-#if defined(__SANITIZE_THREAD__)
 	while (!(is_taken = pthread_mutex_trylock(&ct_consumer_thread.lock) == 0) &&
 	       ct_clock_mono_ns() < mono_ns)
-		;
-#else
-	const struct timespec limit = { (time_t)(mono_ns / 1000000000u),
-					(long)(mono_ns % 1000000000u) };
-
-	is_taken = pthread_mutex_clocklock(&ct_consumer_thread.lock, CLOCK_MONOTONIC, &limit) == 0;
-#endif
+		(void)syscall(SYS_nanosleep, &pause, NULL);
 	others_went();
 	return is_taken;
 }
@@ -343,12 +340,12 @@ static struct ct_ring *pool_ring(void *user, uint32_t index)
 
 static void hold_moves(void *user)
 {
-	ct_ring_pool_lock(user);
+	ct_ring_pool_hold(user);
 }
 
 static void allow_moves(void *user)
 {
-	ct_ring_pool_unlock(user);
+	ct_ring_pool_release(user);
 }
 
 static enum ctrace_status make_consumer(struct ct_process *process)
@@ -489,10 +486,7 @@ bool ct_consumer_thread_stop(void)
 		ct_consumer_thread_unlock();
 		return true;
 	}
-	ct_consumer_thread.stop_by_ns =
-		now +
-		CT_CONSUMER_THREAD_TIMEOUTS *
-			__atomic_load_n(&ct_process.settings.block_timeout_ns, __ATOMIC_RELAXED);
+	ct_consumer_thread.stop_by_ns = now + ct_aside_patience_ns(true);
 	__atomic_store_n(&ct_consumer_thread.stopping, 1, __ATOMIC_RELEASE);
 	ct_consumer_thread_wake();
 	ct_consumer_thread_wake_standby();
@@ -524,9 +518,9 @@ static void wait_for_methods(void)
 	while ((running = __atomic_load_n(&ct_consumer_thread.running, __ATOMIC_SEQ_CST)) != 0) {
 		uint64_t waited = ct_clock_mono_ns() - start;
 
-		if (waited >= limit)
+		if (waited >= limit ||
+		    !ct_os_wait(&ct_consumer_thread.running, running, limit - waited))
 			break;
-		ct_os_wait(&ct_consumer_thread.running, running, limit - waited);
 	}
 }
 

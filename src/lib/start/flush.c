@@ -54,17 +54,20 @@ void ct_consumer_thread_await_open(uint64_t timeout_ns)
 static enum ctrace_status wait_for_writers(const struct ct_ring_pool *pool, uint64_t start_ns,
 					   uint64_t timeout_ns)
 {
+	uint64_t slept_ns = 0;
+
 	for (uint32_t i = 0; i < ct_ring_pool_count(pool); i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(pool, i);
 		uint64_t limit = ct_ring_head_position(ring);
 
 		while (ct_ring_has_writer(ring) &&
 		       __atomic_load_n(&ring->head->tail, __ATOMIC_ACQUIRE) < limit) {
-			if (ct_clock_mono_ns() - start_ns >= timeout_ns)
+			if (slept_ns >= timeout_ns || ct_clock_mono_ns() - start_ns >= timeout_ns)
 				return CTRACE_TIMED_OUT;
-			ct_os_wait(&ring->head->tail_word,
-				   __atomic_load_n(&ring->head->tail_word, __ATOMIC_ACQUIRE),
-				   CT_CONSUMER_THREAD_BUSY_NS);
+			if (!ct_os_wait(&ring->head->tail_word,
+					__atomic_load_n(&ring->head->tail_word, __ATOMIC_ACQUIRE),
+					CT_CONSUMER_THREAD_BUSY_NS))
+				slept_ns += CT_CONSUMER_THREAD_BUSY_NS;
 		}
 	}
 	return CTRACE_OK;

@@ -13,6 +13,8 @@
 #include "lib/watch/watch.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static __thread bool prepared;                  /* the handlers below hold the locks */
 static __thread bool has_process;               /* and those of the attached process among them */
@@ -31,7 +33,7 @@ static void before_fork(void)
 	prepared = true; /* signals are blocked: a handler that forks clears it */
 	is_in_call = ct_thread_is_in_call();
 	consumer_thread_is_paused = false;
-	has_process = ct_process.state == CT_PROCESS_ATTACHED;
+	has_process = ct_process_has_session();
 	if (!has_process)
 		return;
 	consumer_thread_is_paused = ct_consumer_thread_pause();
@@ -60,6 +62,30 @@ static void after_fork_in_parent(void)
 	ct_attach_unlock();
 }
 
+_Static_assert(offsetof(struct ct_session_head, bell) / 4096 ==
+		       (offsetof(struct ct_session_head, is_dormant) + sizeof(uint32_t) - 1) / 4096,
+	       "the child gets both with one page, also of the smallest size");
+
+/* The child of a dormant process gets a session of its own at its first trace call, also when that
+ * is not recorded: operators find sessions.  So the page of the bell becomes the child's, and its
+ * own bell is rung.  Without memory the child hears its parent's. */
+static void part_from_bell(struct ct_session_head *head)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = (void *)((uintptr_t)&head->bell & ~(uintptr_t)(size - 1)), *copy;
+
+	if (ct_os_map(-1, size, false, &copy) != CTRACE_OK)
+		return;
+	memcpy(copy, page, size);
+	if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, page) == MAP_FAILED) {
+		(void)munmap(copy, size);
+		return;
+	}
+	/* The parent may have woken meanwhile; the tracers of this child have not. */
+	head->is_dormant = CT_DORMANT;
+	head->bell.level = 0;
+}
+
 void ct_fork_reset(bool consumer_thread_was_paused)
 {
 	bool has_registry = ct_process.registry != NULL;
@@ -83,17 +109,23 @@ void ct_fork_reset(bool consumer_thread_was_paused)
 	ct_dump_forked();
 	ct_server_reset();
 	ct_session_reset_loaded();
-	memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
+	if (ct_process.state != CT_PROCESS_CLONED) {
+		memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
+		memset(ct_process.lost_early, 0, sizeof ct_process.lost_early);
+	}
 	ct_process.failing = ct_process.consumer_thread_idle = 0;
-	if (ct_process.state == CT_PROCESS_ATTACHED)
+	if (ct_process.state == CT_PROCESS_DORMANT ||
+	    (ct_process.state == CT_PROCESS_CLONED &&
+	     ct_process.session.head->is_dormant == CT_DORMANT))
+		part_from_bell(ct_process.session.head);
+	if (ct_process_has_session() || ct_process.state == CT_PROCESS_CLONED)
 		__atomic_store_n(&ct_process.state, CT_PROCESS_FORKED, __ATOMIC_RELEASE);
 }
 
 static void after_fork_in_child(void)
 {
 	bool is_whole = prepared;
-	bool was_paused =
-		is_whole && consumer_thread_is_paused && ct_process.state == CT_PROCESS_ATTACHED;
+	bool was_paused = is_whole && consumer_thread_is_paused && ct_process_has_session();
 
 	consumer_thread_is_paused = false;
 	ct_fork_reset(was_paused);

@@ -60,7 +60,7 @@ static void add_rings(struct ct_answer *answer, uint32_t index)
 	for (uint32_t i = 0; i < count && channel != 0; i++) {
 		const struct ct_ring *ring = ct_ring_pool_at(ct_process.pool, i);
 
-		if (ring->head->channel == channel) {
+		if (ring->head->channel == channel && ct_ring_is_used(ring->head)) {
 			rings++;
 			bytes += ring->capacity;
 		}

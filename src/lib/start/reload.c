@@ -31,7 +31,7 @@ struct reading {
 
 /* Remarks for the message once the configuration is in force. */
 struct remarks {
-	bool attach, run_directory, buffer, flight_buffer; /* set to something else */
+	bool attach, run_directory, clock, buffer, flight_buffer; /* set to something else */
 };
 
 /* ---- the file ---- */
@@ -154,6 +154,7 @@ static struct remarks take_settings(const struct ct_settings *next)
 	struct ct_settings *now = &ct_process.settings;
 	const struct remarks remarks = {
 		.attach = now->attach != next->attach,
+		.clock = now->clock != next->clock,
 		.run_directory = strcmp(now->run_directory, next->run_directory) != 0,
 		.buffer = now->buffer != next->buffer,
 		.flight_buffer = now->flight_buffer != next->flight_buffer,
@@ -166,6 +167,7 @@ static struct remarks take_settings(const struct ct_settings *next)
 	__atomic_store_n(&now->flight_buffer, next->flight_buffer, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->keep_ns, next->keep_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->attach, next->attach, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->clock, next->clock, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->runs_programs, next->runs_programs, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->dump_keep, next->dump_keep, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->dump_size, next->dump_size, __ATOMIC_RELAXED);
@@ -198,13 +200,15 @@ static void add_list(struct ct_buf *text, const char *const *words, size_t count
 
 static void add_later(struct ct_buf *text, const struct remarks *remarks)
 {
-	const char *words[2];
+	const char *words[3];
 	size_t count = 0;
 
 	if (remarks->attach)
 		words[count++] = "ctrace.attach";
 	if (remarks->run_directory)
 		words[count++] = "ctrace.run.directory";
+	if (remarks->clock)
+		words[count++] = "ctrace.clock";
 	add_list(text, words, count);
 	if (count > 0)
 		ct_buf_add_text(text, count > 1 ? " hold from the next start on"
@@ -331,4 +335,31 @@ enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics, char m
 		print_unread(file, status, errno, message);
 	ct_buf_fini(&text);
 	return status;
+}
+
+/* Levels first: an event that is traced while the destinations change would go to the default
+ * one. */
+static void levels_off(const struct ct_target *target)
+{
+	for (uint32_t i = 0; i < ct_registry_count(target->registry); i++) {
+		const char *name = ct_registry_name(target->registry, i);
+
+		(void)!ct_level_set(target->registry, name, strlen(name), CTRACE_LEVEL_NONE,
+				    target->changed, target->changed_user);
+	}
+}
+
+void ct_reload_empty(void)
+{
+	const struct ct_target *target = ct_target_self();
+	char message[256];
+	unsigned diagnostics;
+	struct ct_buf text;
+
+	if (target == NULL)
+		return;
+	ct_buf_init(&text);
+	levels_off(target);
+	(void)!apply_text(&text, "", target, &diagnostics, message);
+	ct_buf_fini(&text);
 }

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define CONFIG_LIMIT ((size_t)4 << 20)
@@ -67,6 +68,21 @@ enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
 	return ct_os_read_file(path, CONFIG_LIMIT, out_text);
 }
 
+/* A program of another user in a `ctrace run` is untraced; the run reports how many there were. */
+static void unread_report(const char *path)
+{
+	struct sockaddr_un name;
+	size_t size = ct_file_run_socket(path, &name);
+	int fd = size != 0
+			 ? ct_os_high(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))
+			 : -1;
+
+	if (fd >= 0)
+		(void)!sendto(fd, "", 1, MSG_NOSIGNAL, (const struct sockaddr *)&name,
+			      (socklen_t)size);
+	ct_os_close(&fd);
+}
+
 /* Reads the file in MFTRACE_CONFIG, if set.  The text is parsed three times, but the file is opened
  * once. */
 static void file_read(struct ct_setup_file *file)
@@ -79,6 +95,8 @@ static void file_read(struct ct_setup_file *file)
 	file->status = ct_setup_read_file(path, &file->text);
 	file->error = file->status == CTRACE_OK ? 0 : errno != 0 ? errno : EIO;
 	file->is_read = file->status == CTRACE_OK;
+	if (file->error == EACCES)
+		unread_report(path);
 	if (file->is_read)
 		find_self(&file->self);
 }
@@ -190,6 +208,8 @@ static void note_setting(const struct ct_command *command, unsigned line, void *
 	(void)line;
 	if (command->verb == CT_VERB_ATTACH)
 		settings->attach = command->number != 0;
+	if (command->verb == CT_VERB_CLOCK)
+		settings->clock = (uint32_t)command->number;
 	if (command->verb == CT_VERB_RUN_DIRECTORY)
 		(void)snprintf(settings->run_directory, sizeof settings->run_directory, "%.*s",
 			       (int)command->value.size, command->value.at);

@@ -12,14 +12,14 @@
 
 #include "lib/dump/crash.h"
 #include "lib/component/writer_link.h"
+#include "lib/process/aside.h"
 #include "lib/watch/watch.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define TRIGGER_TIMEOUTS 5u /* times ctrace.block.timeout */
 
 static pthread_mutex_t attach_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -116,6 +116,34 @@ static void await_first(void)
 
 /* ---- attaching ---- */
 
+/* An operator left the request while the process was dormant, and does not wait for the answer. */
+static void left_carry_out(const struct ct_buf *request, void *unused)
+{
+	struct ct_message message;
+	struct ct_buf answer;
+	size_t size;
+
+	(void)unused;
+	ct_buf_init(&answer);
+	for (size_t at = 0;
+	     ct_message_parse(request->data + at, request->size - at, &message, &size) == CTRACE_OK;
+	     at += size)
+		ct_operate(&message, &answer, NULL);
+	ct_buf_fini(&answer);
+}
+
+static uint32_t left_done; /* 1: what was left has been carried out; sleepers wait on it */
+
+/* On the control thread, before it serves anybody; on the waking thread without one. */
+static void answer_bell(void *user)
+{
+	struct ct_process *process = user;
+
+	ct_bell_answer(&process->session, left_carry_out, NULL);
+	__atomic_store_n(&left_done, 1, __ATOMIC_RELEASE);
+	ct_os_wake(&left_done);
+}
+
 /* Without the control thread the process is still traced, but accepts no commands. */
 static void start_control(struct ct_process *process)
 {
@@ -123,6 +151,8 @@ static void start_control(struct ct_process *process)
 						   .answer = ct_operate,
 						   .admit = ct_operate_admit,
 						   .answer_member = ct_operate_member,
+						   .begin = answer_bell,
+						   .user = process,
 						   .task = ct_consumer_thread_settle,
 						   .task_delay_ms =
 							   CT_CONSUMER_THREAD_SETTLE_AFTER_MS };
@@ -146,35 +176,60 @@ static const char *run_directory(char path[4096])
 	return path;
 }
 
+#define LARGEST_PAGE 65536u
+
+/* The page is static: a mapping would cost each process a call.  A child finds it wiped, and uses
+ * it again. */
 static void make_mark(void)
 {
 	static const uint32_t always = 1;
-	long size = sysconf(_SC_PAGESIZE);
-	void *page;
+	static unsigned char room[2 * LARGEST_PAGE];
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	unsigned char *page = room + (-(uintptr_t)room & (size - 1));
 
 	ct_process.mark = &always;
-	if (ct_os_map(-1, (size_t)size, false, &page) != CTRACE_OK)
+	if (size > LARGEST_PAGE || madvise(page, size, MADV_WIPEONFORK) != 0)
 		return;
-	(void)madvise(page, (size_t)size, MADV_WIPEONFORK);
-	*(uint32_t *)page = 1;
-	ct_process.mark = page;
+	*(uint32_t *)(void *)page = 1;
+	ct_process.mark = (const uint32_t *)(const void *)page;
 }
 
-/* The last step of attaching.  Without room for a consumer thread there is nothing to deliver, and
- * no directory.  The session's memory stays: level words are there that a parent's tracers point
- * to. */
-static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
+/* Returns true when there is nothing that a thread would have to do.  Operators find such a process
+ * by its session.  A child has the traces of its parent. */
+static bool may_be_dormant(const struct ct_process *process)
 {
-	if (!ct_os_has_room(CT_CONSUMER_THREAD_ROOM)) {
-		ct_directory_remove_own(&process->session);
-		return CTRACE_NOT_ENOUGH_MEMORY;
-	}
-	process->is_unopened = 1;
-	if (process->settings.dump_on != 0)
-		ct_crash_follow(process);
+	const struct ct_session *session = &process->session;
+	const struct ct_settings *settings = &process->settings;
+	const uint32_t traces = CT_COMPONENT_DEFINED | CT_COMPONENT_HIDDEN;
+	uint32_t flight_level =
+		ct_registry_configured(process->registry, CT_COMPONENT_NONE).flight_level;
+
+	if (session->path[0] == '\0' || settings->triggers.count != 0 || settings->dump_on != 0 ||
+	    settings->operators.gid != 0 || settings->displayers.gid != 0 ||
+	    session->head->is_dormant == CT_AWAKE || flight_level < CTRACE_LEVEL_COUNT ||
+	    ct_level_default(process->registry) != CTRACE_LEVEL_NONE)
+		return false;
+	for (uint32_t i = 0; i < session->component_count; i++)
+		if (session->components[i].level_word.level != CTRACE_LEVEL_NONE ||
+		    (session->components[i].flags & traces) != 0)
+			return false;
+	return true;
+}
+
+/* Notes the clock and the origin, which events and their readers need. */
+static void prepare_events(struct ct_process *process)
+{
+	ct_clock_choose((enum ct_clock_setting)process->settings.clock);
+	ct_session_note_clock(&process->session);
 	ct_shared_sync_update(&process->session.head->sync, 0);
-	ct_consumer_thread_start(process, run_directory);
-	ct_operate_share();
+	ct_registry_lock(process->registry);
+	ct_session_note_origin(&process->session);
+	ct_registry_unlock(process->registry);
+}
+
+/* Starts the thread that answers operators.  The consumer thread starts when it is needed. */
+static void wake_up(struct ct_process *process)
+{
 	start_control(process);
 	ct_trigger_update();
 	/* Without a control thread nobody else looks for orphans, or starts the consumer thread for
@@ -184,6 +239,35 @@ static enum ctrace_status start_threads(struct ct_process *process, const char *
 		ct_consumer_thread_watch();
 		ct_consumer_thread_begin();
 	}
+}
+
+/* Under the attach lock: the state of a process that has attached. */
+static uint32_t attached_state;
+
+/* The last step of attaching.  Without room for a consumer thread there is nothing to deliver, and
+ * no directory.  The session's memory stays: level words are there that a parent's tracers point
+ * to. */
+static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
+{
+	bool is_dormant = may_be_dormant(process);
+
+	if (!is_dormant && !ct_os_has_room(CT_CONSUMER_THREAD_ROOM)) {
+		ct_directory_remove_own(&process->session);
+		return CTRACE_NOT_ENOUGH_MEMORY;
+	}
+	if (!is_dormant)
+		prepare_events(process);
+	process->is_unopened = 1;
+	if (process->settings.dump_on != 0)
+		ct_crash_follow(process);
+	ct_consumer_thread_start(process, run_directory);
+	ct_operate_share();
+	left_done = 0;
+	attached_state = is_dormant ? CT_PROCESS_DORMANT : CT_PROCESS_ATTACHED;
+	if (is_dormant)
+		__atomic_store_n(&process->session.head->is_dormant, CT_DORMANT, __ATOMIC_RELEASE);
+	else
+		wake_up(process);
 	return CTRACE_OK;
 }
 
@@ -196,7 +280,7 @@ static enum ctrace_status attach_new(struct ct_process *process, const struct ct
 	if (status != CTRACE_OK)
 		return status;
 	ct_setup_read_settings(file, &process->settings);
-	status = ct_session_create(&process->session, run_directory(path));
+	status = ct_session_create_dormant(&process->session, run_directory(path));
 	if (status != CTRACE_OK)
 		return status;
 	process->classes.table = process->session.classes;
@@ -247,6 +331,14 @@ static enum ctrace_status attach_forked(struct ct_process *process)
 	return status;
 }
 
+/* Under no lock, after the process has attached or woken. */
+static void answer_without_thread(struct ct_process *process)
+{
+	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_ATTACHED &&
+	    !ct_server_runs())
+		answer_bell(process);
+}
+
 /* On a stack of our own.  argument: a bool, is the process attached? */
 static void attach_slowly(void *argument)
 {
@@ -261,6 +353,8 @@ static void attach_slowly(void *argument)
 	ct_attach_lock();
 	switch (process->state) {
 	case CT_PROCESS_ATTACHED:
+	case CT_PROCESS_DORMANT:
+		attached_state = process->state;
 		status = CTRACE_OK;
 		break;
 	case CT_PROCESS_NEW:
@@ -272,12 +366,14 @@ static void attach_slowly(void *argument)
 	default:
 		break;
 	}
-	if (status == CTRACE_OK)
-		__atomic_store_n(&process->state, CT_PROCESS_ATTACHED, __ATOMIC_RELEASE);
-	else if (process->state != CT_PROCESS_CLOSED)
+	if (status == CTRACE_OK) {
+		__atomic_store_n(&process->state, attached_state, __ATOMIC_SEQ_CST);
+		ct_process_hand_over_losses();
+	} else if (process->state != CT_PROCESS_CLOSED)
 		__atomic_store_n(&process->state, CT_PROCESS_FAILED, __ATOMIC_RELEASE);
 	ct_attach_unlock();
 	ct_setup_file_fini(&file);
+	answer_without_thread(process);
 	*(bool *)argument = status == CTRACE_OK;
 }
 
@@ -289,6 +385,44 @@ static bool process_attach(void)
 	return is_attached;
 }
 
+/* A dormant process wakes or ends, once: the end takes no lock. */
+static bool process_leave_dormant(uint32_t state)
+{
+	uint32_t dormant = CT_PROCESS_DORMANT;
+
+	return __atomic_compare_exchange_n(&ct_process.state, &dormant, state, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* As attach_slowly(): is the process awake?  It waits for what was left to it, so that the call
+ * that wakes it is treated as the operator wants. */
+static void rouse_slowly(void *argument)
+{
+	struct ct_process *process = &ct_process;
+
+	ct_guard_output();
+	ct_attach_lock();
+	if (__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_DORMANT)
+		prepare_events(process);
+	if (process_leave_dormant(CT_PROCESS_ATTACHED))
+		wake_up(process);
+	ct_attach_unlock();
+	answer_without_thread(process);
+	*(bool *)argument =
+		__atomic_load_n(&process->state, __ATOMIC_ACQUIRE) == CT_PROCESS_ATTACHED;
+	if (*(bool *)argument)
+		(void)ct_os_wait_until(&left_done, 1, block_timeout_ns());
+}
+
+static bool process_rouse(void)
+{
+	bool is_awake = false;
+
+	if (!ct_thread_is_in_handler())
+		ct_on_own_stack(rouse_slowly, &is_awake);
+	return is_awake;
+}
+
 static void reset_parent(void)
 {
 	ct_fork_reset(false);
@@ -296,6 +430,7 @@ static void reset_parent(void)
 
 const struct ct_process_steps ct_process_steps = {
 	.attach = process_attach,
+	.rouse = process_rouse,
 	.reset_parent = reset_parent,
 	.wake = ct_consumer_thread_wake,
 	.open_first = open_first,
@@ -344,6 +479,45 @@ static bool has_losses(const struct ct_process *process)
 	return lost != 0;
 }
 
+static void stats_collect(struct ctrace_stats *stats);
+
+/* Nobody finds the losses of a process without a directory, so the run directory counts them. */
+static void note_private_losses(const struct ct_process *process)
+{
+	struct ctrace_stats stats = { 0 };
+	char path[4096];
+	uint64_t lost;
+
+	if (process->session.path[0] != '\0' || run_directory(path) == NULL)
+		return;
+	stats_collect(&stats);
+	lost = stats.pending;
+	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+		lost += stats.lost[reason];
+	if (lost != 0)
+		ct_unattached_note(path, 0, lost);
+}
+
+static void directory_remove(struct ct_aside *unused)
+{
+	(void)unused;
+	ct_directory_remove_own(&ct_process.session);
+}
+
+/* A run directory is usually memory, and then no thread is needed. */
+static void directory_remove_in_time(bool is_memory)
+{
+	struct ct_aside *aside = is_memory ? NULL : malloc(sizeof *aside);
+
+	if (aside == NULL) {
+		directory_remove(NULL);
+		return;
+	}
+	*aside = (struct ct_aside){ .work = directory_remove };
+	if (ct_aside_run(aside))
+		free(aside);
+}
+
 /*
  * After the program's atexit handlers and the destructors of what depends on us.  What cannot be
  * delivered, or may still come from another thread, stays in the run directory and is recovered by
@@ -355,9 +529,10 @@ static void end_on_stack(void *unused)
 	bool goes_on, is_whole;
 
 	(void)unused;
+	ct_guard_output(); /* a module's method may write */
 	ct_server_stop();
 	/* An event just before the end counts too, and a dump is made whole. */
-	ct_trigger_stop(TRIGGER_TIMEOUTS * block_timeout_ns());
+	ct_trigger_stop(ct_aside_patience_ns(false));
 	/* Threads that still trace go on into their rings; nothing else may. */
 	goes_on = others_trace(process->pool);
 	if (!goes_on) {
@@ -369,22 +544,35 @@ static void end_on_stack(void *unused)
 	}
 	if (!ct_consumer_thread_stop() || goes_on)
 		return;
+	note_private_losses(process);
 	ct_consumer_thread_lock();
 	is_whole = all_delivered(process->pool) &&
 		   (ct_consumer_thread_consumer() == NULL ||
 		    !ct_consumer_owes_losses(ct_consumer_thread_consumer()));
 	if (is_whole && !ct_setup_leaves_directory() && !ct_crash_ends_process() &&
 	    !(ct_setup_leaves_losses() && has_losses(process)))
-		ct_directory_remove_own(&process->session);
+		directory_remove_in_time(process->session.file_system == CT_OS_MEMORY);
 	ct_consumer_thread_unlock();
 	if (is_whole)
 		ct_bin_pack_end();
 }
 
+/* Nothing was traced, no thread runs, and there is only the directory with its one file to remove.
+ * On this machine's file systems no thread is started for that: the program may have forbidden to
+ * start one. */
+static bool end_dormant(struct ct_process *process)
+{
+	if (process->session.file_system == CT_OS_AFAR || ct_setup_leaves_directory() ||
+	    has_losses(process) || !process_leave_dormant(CT_PROCESS_CLOSED))
+		return false;
+	ct_directory_remove_own(&process->session);
+	return true;
+}
+
 __attribute__((destructor)) static void end_process(void)
 {
-	if (ct_process.state == CT_PROCESS_ATTACHED && *ct_process.mark != 0 &&
-	    ct_thread_locked == 0)
+	if (ct_process_has_session() && *ct_process.mark != 0 && ct_thread_locked == 0 &&
+	    !end_dormant(&ct_process))
 		ct_on_own_stack(end_on_stack, NULL);
 }
 
@@ -402,6 +590,7 @@ static void add_ring(struct ctrace_stats *stats, const struct ct_ring *ring,
 
 	/* While two destinations are passed over one after the other, the lost ones may not be
 	 * consumed yet. */
+	stats->rings += ct_ring_is_used(head);
 	stats->delivered += consumed > overwritten + damaged + unwritten
 				    ? consumed - overwritten - damaged - unwritten
 				    : 0;
@@ -418,8 +607,9 @@ static void stats_collect(struct ctrace_stats *stats)
 	const struct ct_process *process = &ct_process;
 	/* with the session, where there is one */
 	uint32_t state = __atomic_load_n(&process->state, __ATOMIC_ACQUIRE);
-	bool has_session = state == CT_PROCESS_ATTACHED || state == CT_PROCESS_CLOSED;
+	bool has_session = ct_process_has_session() || state == CT_PROCESS_CLOSED;
 	struct ct_class_image classes;
+	uint32_t rings;
 
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
 		stats->lost[reason] +=
@@ -428,14 +618,17 @@ static void stats_collect(struct ctrace_stats *stats)
 			stats->lost[reason] += __atomic_load_n(&process->session.head->lost[reason],
 							       __ATOMIC_RELAXED);
 	}
+	for (uint32_t level = 0; level < CTRACE_LEVEL_COUNT; level++)
+		stats->lost[CTRACE_LOSS_NESTED] +=
+			__atomic_load_n(&process->lost_early[level], __ATOMIC_RELAXED);
 	if (!has_session)
 		return;
-	stats->rings = ct_ring_pool_count(process->pool);
+	rings = ct_ring_pool_count(process->pool);
 	stats->components = ct_registry_count(process->registry);
 	classes = ct_session_classes(&process->session);
 	/* Under the consumer's lock no event is between pending and delivered. */
 	ct_consumer_thread_lock();
-	for (uint32_t i = 0; i < stats->rings; i++)
+	for (uint32_t i = 0; i < rings; i++)
 		add_ring(stats, ct_ring_pool_at(process->pool, i), &classes);
 	ct_consumer_thread_unlock();
 }

@@ -75,6 +75,11 @@ enum ctrace_status ct_consumer_thread_rotate(uint32_t mask, uint32_t *out_done) 
  * NOT_ENOUGH_MEMORY. */
 enum ctrace_status ct_reload(const char *path, unsigned *out_diagnostics,
 			     char message[256]) CT_MUST_USE;
+/* Replaces it by an empty one: nothing is traced.  On the control thread. */
+void ct_reload_empty(void);
+
+/* ---- run_watch.c: on the control thread, 20 ms after the start and then once a second */
+void ct_run_watch(void *unused);
 
 /* ---- operate.c: the control thread's answers (a ct_server_answer) */
 void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user);

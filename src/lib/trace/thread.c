@@ -27,8 +27,8 @@ __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-e
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the free list and the chunk */
 static struct ct_thread *free_list;
-static struct ct_thread *chunk_at;
-static size_t chunk_left;
+static unsigned char *chunk_at;
+static size_t chunk_left; /* states */
 static pthread_key_t end_key;
 static bool has_end_key;
 
@@ -42,15 +42,19 @@ static void thread_leave(void)
 	ct_guard_unlock(&lock);
 }
 
+/* The address of a state tells the inline path the clock of the process. */
 static bool add_chunk(void)
 {
+	uintptr_t wanted = ct_clock_source() == CT_CLOCK_COUNTER ? 0 : CTRACE_MONOTONIC_;
+	size_t skipped;
 	void *address;
 
 	if (ct_os_map(-1, CHUNK_SIZE, false, &address) != CTRACE_OK)
 		return false;
 	(void)madvise(address, CHUNK_SIZE, MADV_WIPEONFORK);
-	chunk_at = address;
-	chunk_left = CHUNK_SIZE / sizeof(struct ct_thread);
+	skipped = (wanted - (uintptr_t)address) % CT_THREAD_ALIGN;
+	chunk_at = (unsigned char *)address + skipped;
+	chunk_left = (CHUNK_SIZE - skipped) / CT_THREAD_STRIDE;
 	return true;
 }
 
@@ -63,7 +67,8 @@ static struct ct_thread *take_state(void)
 		thread = free_list;
 		free_list = thread->next_free;
 	} else if (chunk_left > 0 || add_chunk()) {
-		thread = chunk_at++;
+		thread = (struct ct_thread *)(void *)chunk_at;
+		chunk_at += CT_THREAD_STRIDE;
 		chunk_left--;
 	}
 	thread_leave();
@@ -103,7 +108,6 @@ __attribute__((constructor)) static void make_end_key(void)
 
 enum ctrace_status ct_thread_start_up(void)
 {
-	ct_thread_prepare_walk();
 	/* when linked statically, a constructor of the program may run before make_end_key() */
 	make_end_key();
 	return has_end_key ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;

@@ -11,6 +11,7 @@
  */
 #include "lib/trace/trace.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* every so many events in side rings, one checks whether the interrupted call still runs */
@@ -19,9 +20,7 @@
 #define CHANNEL_FLIGHT CT_CHANNEL_LIMIT
 /* pause before the next try after there was no room for a larger ring */
 #define GROW_AGAIN_NS 1000000000u
-/* a ring that comes round within this is too small: ctrace tail reads every 50 ms */
-#define ROUND_NS 100000000u
-#define TICK_TRIES (1u << 20) /* reads of the clock before it must have moved */
+#define TICK_TRIES (1u << 17) /* reads of the clock before it must have moved: 10 ms or more */
 
 _Static_assert(CT_CHANNEL_LIMIT == CTRACE_THREAD_BUFFERS_, "the inline path goes by channels");
 
@@ -69,7 +68,7 @@ static struct ct_ring_kind kind_of(const struct ct_process *process, uint32_t ch
  * trigger. */
 static bool channel_is_plain(const struct ct_process *process, uint32_t channel)
 {
-	return ct_clock_source() == CT_CLOCK_COUNTER &&
+	return (CTRACE_HAS_MONOTONIC_ || ct_clock_source() == CT_CLOCK_COUNTER) &&
 	       (channel == 0 ||
 		(ct_channel_at(process->registry, channel).flight_level == CTRACE_LEVEL_NONE &&
 		 __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED) >=
@@ -93,17 +92,6 @@ static struct ct_ring_kind side_kind(const struct ct_process *process, size_t nu
 				     : CT_RING_SIDE,
 		.is_side = true
 	};
-}
-
-/* Returns the capacity of the next ring after one of `capacity` bytes (0: the first ring), for an
- * event of `size` bytes. */
-static size_t next_capacity(const struct ct_ring_kind *full, size_t capacity, size_t size)
-{
-	size_t next = capacity == 0 ? CT_RING_MIN : capacity * CT_RING_GROWTH;
-
-	while (next < full->full && next / 2 < size)
-		next *= 2;
-	return next < full->full ? next : full->full;
 }
 
 /* The next event goes behind the ring's content. */
@@ -136,10 +124,11 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 	kind.is_imported = thread_buffer == &thread->imported;
 	kind.full = kind.capacity;
 	if (is_channels || thread_buffer == &thread->flight)
-		kind.capacity = next_capacity(&kind, 0, size);
+		kind.capacity = ct_ring_next_capacity(0, kind.full, size);
 	ring = ct_ring_pool_take(process->pool, &kind, thread->tid);
 	if (ring == NULL)
-		return attach_count_lost(CTRACE_LOSS_NO_RING, component);
+		return attach_count_lost(errno == EBUSY ? CTRACE_LOSS_NESTED : CTRACE_LOSS_NO_RING,
+					 component);
 	thread_buffer->thread_buffer = is_inlined ? &thread->inlined[channel] : &thread_buffer->own;
 	thread_buffer_set_ring(thread_buffer, ring);
 	thread_buffer->kind = kind;
@@ -158,14 +147,35 @@ enum ctrace_status ct_thread_buffer_attach(struct ct_process *process, struct ct
 }
 
 /* Every record of the larger ring must have a later time than those of the smaller: readers sort by
- * time. */
+ * time.  A clock that stands still is waited for once. */
 static void wait_for_tick(uint64_t ticks)
 {
-	for (unsigned tries = 0; tries < TICK_TRIES && ct_clock_ticks() == ticks; tries++)
-		;
+	static bool stands_still;
+	unsigned tries = __atomic_load_n(&stands_still, __ATOMIC_RELAXED) ? TICK_TRIES - 1 : 0;
+	bool has_moved = false;
+
+	while (!has_moved && tries++ < TICK_TRIES)
+		has_moved = ct_clock_ticks() != ticks;
+	if (!has_moved)
+		__atomic_store_n(&stands_still, true, __ATOMIC_RELAXED);
 }
 
-/* Returns false when no larger ring can be made. */
+/* The thread's former ring is left only when the larger one is in place: a signal handler may leave
+ * by siglongjmp() at any point of this. */
+static void move_to(struct ct_thread_buffer *thread_buffer, struct ct_ring *larger)
+{
+	struct ct_ring *former = thread_buffer->ring;
+
+	if (__atomic_load_n(&former->thread_buffer, __ATOMIC_RELAXED) ==
+	    thread_buffer->thread_buffer)
+		__atomic_store_n(&larger->thread_buffer, thread_buffer->thread_buffer,
+				 __ATOMIC_RELEASE);
+	thread_buffer_set_ring(thread_buffer, larger);
+	CTRACE_FENCE_();
+	ct_ring_pool_leave(former);
+}
+
+/* Returns false when no larger ring is ready and none can be made. */
 static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thread_buffer,
 			size_t size)
 {
@@ -173,19 +183,20 @@ static bool take_larger(struct ct_process *process, struct ct_thread_buffer *thr
 	struct ct_ring_kind kind = thread_buffer->kind;
 	struct ct_ring *former = thread_buffer->ring, *larger;
 
-	kind.capacity = next_capacity(&kind, former->capacity, size);
+	larger = ct_ring_pool_take_ready(process->pool, former, &kind, size);
+	if (larger != NULL) {
+		move_to(thread_buffer, larger);
+		wait_for_tick(ticks);
+		return true;
+	}
+	kind.capacity = ct_ring_next_capacity(former->capacity, kind.full, size);
 	if (kind.channel != 0 && kind.kept == CT_KEPT_NOT)
 		kind.writer = ct_channel_at(process->registry, kind.channel).writer;
 	/* Signals stay blocked, as while a ring is made. */
 	ct_guard_enter();
 	larger = ct_ring_pool_grow(process->pool, former, &kind);
-	if (larger != NULL) {
-		if (__atomic_load_n(&former->thread_buffer, __ATOMIC_RELAXED) ==
-		    thread_buffer->thread_buffer)
-			__atomic_store_n(&larger->thread_buffer, thread_buffer->thread_buffer,
-					 __ATOMIC_RELEASE);
-		thread_buffer_set_ring(thread_buffer, larger);
-	}
+	if (larger != NULL)
+		move_to(thread_buffer, larger);
 	ct_guard_leave();
 	wait_for_tick(ticks);
 	return larger != NULL;
@@ -201,7 +212,7 @@ static bool comes_round_soon(struct ct_thread_buffer *thread_buffer, size_t size
 	if (head + size <= thread_buffer->lap_end)
 		return false;
 	now = ct_clock_mono_ns();
-	is_soon = now < thread_buffer->lap_at_ns + ROUND_NS;
+	is_soon = now < thread_buffer->lap_at_ns + CT_RING_ROUND_NS;
 	thread_buffer->lap_end = head + thread_buffer->ring->capacity;
 	thread_buffer->lap_at_ns = now;
 	return is_soon;

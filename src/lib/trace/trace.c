@@ -35,7 +35,7 @@ void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component)
 {
 	struct ct_session *session = &ct_process.session;
 
-	if (__atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) != CT_PROCESS_ATTACHED) {
+	if (!ct_process_has_session()) {
 		(void)__atomic_fetch_add(&ct_process.lost_unattached[reason], 1, __ATOMIC_RELAXED);
 		return;
 	}
@@ -49,6 +49,21 @@ void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component)
 static enum ctrace_status event_count_lost(enum ctrace_loss reason, uint32_t component)
 {
 	ct_trace_count_lost(reason, component);
+	return CTRACE_NOT_ENOUGH_MEMORY;
+}
+
+enum ctrace_status ct_trace_count_unattached(uint32_t level)
+{
+	uint32_t state = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE);
+
+	if (level >= CTRACE_LEVEL_COUNT)
+		return CTRACE_INVALID_TRACE_LEVEL;
+	if (state == CT_PROCESS_CLOSED || state == CT_PROCESS_FAILED)
+		return event_count_lost(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE);
+	(void)__atomic_fetch_add(&ct_process.lost_early[level], 1, __ATOMIC_SEQ_CST);
+	/* Another thread may have attached the process meanwhile, and moved the other counts. */
+	if (ct_process_has_session())
+		ct_process_hand_over_losses();
 	return CTRACE_NOT_ENOUGH_MEMORY;
 }
 
@@ -136,8 +151,10 @@ static enum ctrace_status make_space(struct ct_process *process,
 		 * for again. */
 		uint64_t tail = __atomic_load_n(&thread_buffer->ring->head->tail, __ATOMIC_ACQUIRE);
 
+		/* A child that a handler has forked in this call has no thread state yet. */
 		if (ct_ring_open_window(thread_buffer->ring, thread_buffer->thread_buffer, &classes,
-					ct_thread_current->tid, size)) {
+					ct_thread_current != NULL ? ct_thread_current->tid : 0,
+					size)) {
 			thread_buffer->opened_at = ct_clock_ticks();
 			return CTRACE_OK;
 		}
@@ -158,32 +175,31 @@ static enum ctrace_status make_space(struct ct_process *process,
 
 /* ---- reserve and commit ---- */
 
-/* Is the thread buffer's window so old that it needs a new mark?  The consumer thread closes old
- * windows of the inline path's thread buffers. */
-static inline bool is_old(const struct ct_thread_buffer *thread_buffer)
-{
-	return ct_clock_ticks() - thread_buffer->opened_at > FAR_TICKS;
-}
-
-/* Finds space in a thread buffer that has a ring. */
+/* Finds space in a thread buffer that has a ring.  One reading of the clock serves two ends: it is
+ * the event's time, and tells whether the window is so old that it needs a new mark.  The consumer
+ * thread closes old windows of the inline path's thread buffers. */
 static inline enum ctrace_status find_space(struct ct_process *process,
 					    struct ct_thread_buffer *thread_buffer, size_t size,
-					    uint32_t dests)
+					    uint32_t dests, struct ct_reservation *out)
 {
-	if ((uintptr_t)thread_buffer->thread_buffer->cur + size >
-		    (uintptr_t)__atomic_load_n(&thread_buffer->thread_buffer->end,
-					       __ATOMIC_RELAXED) ||
-	    is_old(thread_buffer))
-		return make_space(process, thread_buffer, size, dests);
-	return CTRACE_OK;
-}
+	uint64_t ticks = ct_clock_ticks();
 
-static inline void fill_reservation(struct ct_reservation *out,
-				    struct ct_thread_buffer *thread_buffer, size_t size)
-{
+	if (__builtin_expect((uintptr_t)thread_buffer->thread_buffer->cur + size >
+				     (uintptr_t)__atomic_load_n(&thread_buffer->thread_buffer->end,
+								__ATOMIC_RELAXED),
+			     0) ||
+	    ticks - thread_buffer->opened_at > FAR_TICKS) {
+		enum ctrace_status status = make_space(process, thread_buffer, size, dests);
+
+		if (status != CTRACE_OK)
+			return status;
+		ticks = thread_buffer->opened_at;
+	}
 	out->at = thread_buffer->thread_buffer->cur;
 	out->size = size;
+	out->ticks = ticks;
 	out->thread_buffer = thread_buffer;
+	return CTRACE_OK;
 }
 
 /* Finds space in a thread buffer, and gives it a ring if it has none.  On success the thread buffer
@@ -192,30 +208,28 @@ static inline enum ctrace_status enter_thread_buffer(struct ct_process *process,
 						     struct ct_thread *thread,
 						     struct ct_thread_buffer *thread_buffer,
 						     size_t size, uint32_t component,
-						     uint32_t channel, bool *out_is_guarded)
+						     uint32_t channel, struct ct_reservation *out)
 {
 	enum ctrace_status status = CTRACE_OK;
 
-	*out_is_guarded = thread_buffer->ring == NULL;
 	if (thread_buffer->ring == NULL) {
 		if (ct_thread_locked != 0)
 			return event_count_lost(CTRACE_LOSS_NESTED, component);
 		/* Making a ring takes long, and handlers that interrupt it would make rings of
-		 * their own. */
+		 * their own.  The caller's memory is read later, with its signals as they were: a
+		 * wrong address there is for the program's handler. */
 		ct_guard_enter();
-	}
-	ct_thread_buffer_enter(thread_buffer);
-	if (thread_buffer->ring == NULL)
+		ct_thread_buffer_enter(thread_buffer);
 		status = ct_thread_buffer_attach(process, thread, thread_buffer, component, channel,
 						 size);
+		ct_guard_leave();
+	} else
+		ct_thread_buffer_enter(thread_buffer);
 	if (status == CTRACE_OK)
 		status = find_space(process, thread_buffer, size,
-				    dests_of(&process->session.components[component]));
-	if (status != CTRACE_OK) {
+				    dests_of(&process->session.components[component]), out);
+	if (status != CTRACE_OK)
 		ct_thread_buffer_leave(thread_buffer);
-		if (*out_is_guarded)
-			ct_guard_leave();
-	}
 	return status;
 }
 
@@ -234,7 +248,7 @@ reserve_first(uint32_t component, uint32_t level, size_t size, struct ct_reserva
 	enum ctrace_status status = ct_trace_reserve(component, level, size, out);
 
 	out->is_first = is_first;
-	if (is_first && (status != CTRACE_OK || !out->is_guarded))
+	if (is_first && status != CTRACE_OK)
 		ct_process_await_first();
 	return status;
 }
@@ -250,7 +264,7 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	uint32_t channel;
 
 	if (process == NULL)
-		return event_count_lost(CTRACE_LOSS_CLOSED, component);
+		return ct_trace_count_unattached(level);
 	if (thread == NULL)
 		return event_count_lost(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED
 							      : CTRACE_LOSS_NO_RING,
@@ -265,18 +279,15 @@ enum ctrace_status ct_trace_reserve(uint32_t component, uint32_t level, size_t s
 	if (thread_buffer == NULL)
 		return event_count_lost(CTRACE_LOSS_NESTED, component);
 	out->is_first = false;
-	status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel,
-				     &out->is_guarded);
+	status = enter_thread_buffer(process, thread, thread_buffer, size, component, channel, out);
 	if (status == CTRACE_TIMED_OUT) {
 		/* A handler must not wait, so it has a ring of its own. */
 		thread_buffer = ct_thread_buffer_find_side(thread, false);
 		if (thread_buffer == NULL)
 			return event_count_lost(CTRACE_LOSS_NESTED, component);
 		status = enter_thread_buffer(process, thread, thread_buffer, size, component,
-					     channel, &out->is_guarded);
+					     channel, out);
 	}
-	if (status == CTRACE_OK)
-		fill_reservation(out, thread_buffer, size);
 	return status;
 }
 
@@ -290,7 +301,7 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 	struct ct_thread_buffer *thread_buffer;
 
 	if (process == NULL)
-		return event_count_lost(CTRACE_LOSS_CLOSED, component);
+		return ct_trace_count_unattached(CTRACE_INFO);
 	if (thread == NULL)
 		return event_count_lost(ct_thread_locked != 0 ? CTRACE_LOSS_NESTED
 							      : CTRACE_LOSS_NO_RING,
@@ -316,7 +327,7 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 	if (*ticks - thread_buffer->ring->last_ticks > FAR_TICKS)
 		ct_ring_close_window(thread_buffer->thread_buffer);
 	thread_buffer->ring->last_ticks = *ticks;
-	status = find_space(process, thread_buffer, size, dests_of(entry));
+	status = find_space(process, thread_buffer, size, dests_of(entry), out);
 	if (status != CTRACE_OK) {
 		ct_thread_buffer_leave(thread_buffer);
 		/* This is a handler after all, and must not wait. */
@@ -325,8 +336,7 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 						     CTRACE_LOSS_DISCARDED, dests_of(entry))
 			       : status;
 	}
-	out->is_guarded = false;
-	fill_reservation(out, thread_buffer, size);
+	out->is_first = false;
 	return CTRACE_OK;
 }
 
@@ -336,14 +346,6 @@ static void pull_trigger(struct ct_process *process, uint32_t level)
 	if (level >= __atomic_load_n(&process->settings.flight_trigger, __ATOMIC_RELAXED))
 		(void)__atomic_fetch_add(&process->session.head->flight_wanted, 1,
 					 __ATOMIC_RELEASE);
-}
-
-/* Ends the guard of an event that made its thread buffer's ring. */
-static __attribute__((noinline)) void leave_guard(const struct ct_reservation *reservation)
-{
-	ct_guard_leave();
-	if (reservation->is_first)
-		ct_process_await_first();
 }
 
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component,
@@ -369,8 +371,8 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 				 thread_buffer->thread_buffer->bias,
 			 __ATOMIC_RELEASE);
 	ct_thread_buffer_leave(thread_buffer);
-	if (reservation->is_guarded)
-		leave_guard(reservation);
+	if (reservation->is_first)
+		ct_process_await_first();
 	if (__atomic_load_n(&process->consumer_thread_idle, __ATOMIC_RELAXED) != 0 && !is_kept &&
 	    !ct_ring_has_writer(thread_buffer->ring))
 		ct_process_wake_consumer_thread();
@@ -381,19 +383,21 @@ enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t 
 
 /* ---- the native entry ---- */
 
-/* Registers the tracer.  On OK its level word is the component's. */
-static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t *out_component)
+static enum ctrace_status register_attached(struct ctrace_tracer *tracer, uint32_t level,
+					    uint32_t *out_component)
 {
 	struct ct_process *process = ct_process_attach();
 	enum ctrace_status status;
 	uint32_t component;
 
 	if (process == NULL)
-		return event_count_lost(CTRACE_LOSS_CLOSED, CT_COMPONENT_NONE);
+		return ct_trace_count_unattached(level);
 	if (tracer->name == NULL)
 		return CTRACE_INVALID_COMPONENT_NAME;
 	status = ct_registry_register(process->registry, tracer->name,
 				      __builtin_strlen(tracer->name), &component);
+	if (status == CTRACE_TIMED_OUT)
+		return event_count_lost(CTRACE_LOSS_NESTED, CT_COMPONENT_NONE);
 	if (status == CTRACE_NOT_ENOUGH_MEMORY)
 		return event_count_lost(CTRACE_LOSS_NO_RING, CT_COMPONENT_NONE);
 	if (status != CTRACE_OK)
@@ -403,21 +407,66 @@ static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t
 		__atomic_store_n(&tracer->component, component, __ATOMIC_RELAXED);
 		/* Pairs with the acquire load in ctrace_level_word_(): a thread that sees the level
 		 * word sees the component. */
-		__atomic_store_n(&tracer->level_word,
-				 &ct_registry_entry(process->registry, component)->level_word,
+		__atomic_store_n(&tracer->level_word, ct_process_level_word(component),
 				 __ATOMIC_RELEASE);
 	}
 	*out_component = component;
 	return CTRACE_OK;
 }
 
-static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t *out_component)
+/* Registers the tracer for an event of that level.  On OK its level word is the component's.  The
+ * first one attaches the process, under one shield with its registration: each costs two calls. */
+static enum ctrace_status register_tracer(struct ctrace_tracer *tracer, uint32_t level,
+					  uint32_t *out_component)
 {
-	if (tracer->abi != CTRACE_ABI || __atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE) ==
-						 &ctrace_level_word_unregistered)
-		return register_tracer(tracer, out_component);
+	struct ct_shield shield;
+	enum ctrace_status status;
+	bool is_first = __atomic_load_n(&ct_process.state, __ATOMIC_ACQUIRE) == CT_PROCESS_NEW &&
+			ct_thread_locked == 0;
+
+	/* Looked at first: a wrong address is for the program's handler. */
+	if (is_first && tracer->name != NULL)
+		(void)*(const volatile char *)tracer->name;
+	if (is_first)
+		ct_shield_begin(&shield);
+	status = register_attached(tracer, level, out_component);
+	if (is_first)
+		ct_shield_end(&shield);
+	return status;
+}
+
+enum ctrace_status ct_trace_hear_bell(uint32_t component)
+{
+	if (!ct_process_hears_bell())
+		return CTRACE_OK;
+	(void)ct_process_attach();
+	/* In a signal handler it stays dormant; the next call outside wakes it. */
+	return ct_process_hears_bell() ? event_count_lost(CTRACE_LOSS_NESTED, component)
+				       : CTRACE_OK;
+}
+
+/* The tracer has the bell for a level word.  When the process is awake, it gets its component's. */
+static __attribute__((noinline)) enum ctrace_status tracer_hear_bell(struct ctrace_tracer *tracer,
+								     uint32_t component)
+{
+	enum ctrace_status status = ct_trace_hear_bell(component);
+
+	__atomic_store_n(&tracer->level_word, ct_process_level_word(component), __ATOMIC_RELEASE);
+	return status;
+}
+
+static enum ctrace_status find_component(struct ctrace_tracer *tracer, uint32_t level,
+					 uint32_t *out_component)
+{
+	const struct ctrace_level_word *level_word =
+		__atomic_load_n(&tracer->level_word, __ATOMIC_ACQUIRE);
+
+	if (tracer->abi != CTRACE_ABI || level_word == &ctrace_level_word_unregistered)
+		return register_tracer(tracer, level, out_component);
 	*out_component = __atomic_load_n(&tracer->component, __ATOMIC_RELAXED);
-	return CTRACE_OK;
+	return __builtin_expect(level_word == &ct_process.session.head->bell, 0)
+		       ? tracer_hear_bell(tracer, *out_component)
+		       : CTRACE_OK;
 }
 
 static enum ctrace_status compare_level(uint32_t component, uint32_t level)
@@ -459,6 +508,14 @@ uint32_t ct_trace_class(const struct ct_event_head *head, const struct ctrace_it
 	return ct_class_find(&process->classes, head, descriptors, item_count);
 }
 
+static inline bool items_are_odd(const struct ctrace_item *items, uint32_t item_count)
+{
+	for (uint32_t i = 0; i < item_count; i++)
+		if (items[i].is_odd || (items[i].is_counted && items[i].size > UINT16_MAX))
+			return true;
+	return false;
+}
+
 /* Stores the class of its events in the site.  One thread does so, once.  An event of another class
  * is looked up each time. */
 static void site_teach(struct ctrace_site *site, const struct ctrace_level_word *level_word,
@@ -467,11 +524,10 @@ static void site_teach(struct ctrace_site *site, const struct ctrace_level_word 
 {
 	uint16_t none = 0;
 
-	if (number < CT_CLASS_FIRST || __atomic_load_n(&site->class_number, __ATOMIC_RELAXED) != 0)
+	if (number < CT_CLASS_FIRST ||
+	    __atomic_load_n(&site->class_number, __ATOMIC_RELAXED) != 0 ||
+	    items_are_odd(items, item_count))
 		return;
-	for (uint32_t i = 0; i < item_count; i++)
-		if (items[i].is_odd || (items[i].is_counted && items[i].size > UINT16_MAX))
-			return;
 	if (!__atomic_compare_exchange_n(&site->class_number, &none, (uint16_t)number, false,
 					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
@@ -486,7 +542,7 @@ static enum ctrace_status event_emit(struct ctrace_site *site, struct ctrace_tra
 {
 	struct ct_event_head head = { .event_id = event_id, .level = level };
 	struct ct_reservation reservation;
-	enum ctrace_status status = find_component(tracer, &head.component);
+	enum ctrace_status status = find_component(tracer, level, &head.component);
 	uint32_t number;
 
 	if (status == CTRACE_OK)
@@ -498,27 +554,18 @@ static enum ctrace_status event_emit(struct ctrace_site *site, struct ctrace_tra
 				  &reservation);
 	if (status != CTRACE_OK)
 		return status;
-	ct_event_encode(reservation.at, number, ct_clock_ticks(), &head, items, item_count);
+	ct_event_encode(reservation.at, number, reservation.ticks, &head, items, item_count);
 	status = ct_trace_commit(&reservation, head.component, level);
+	ct_thread_note_class(ct_thread_current, head.component, event_id, item_count, number);
 	if (site != NULL && tracer->abi == CTRACE_ABI)
 		site_teach(site, &ct_process.session.components[head.component].level_word, &head,
 			   number, items, item_count);
 	return status;
 }
 
-enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
-			       const struct ctrace_item *items, uint32_t item_count)
-{
-	int kept = errno;
-	enum ctrace_status status = event_emit(NULL, tracer, level, event_id, items, item_count);
-
-	errno = kept;
-	return status;
-}
-
-enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer,
-				   uint32_t level, uint32_t event_id,
-				   const struct ctrace_item *items, uint32_t item_count)
+static __attribute__((noinline)) enum ctrace_status
+emit_keeping_errno(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level,
+		   uint32_t event_id, const struct ctrace_item *items, uint32_t item_count)
 {
 	int kept = errno;
 	enum ctrace_status status = event_emit(site, tracer, level, event_id, items, item_count);
@@ -527,11 +574,110 @@ enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_trace
 	return status;
 }
 
+/* ---- the short way of an event that needs nothing but the ring, as inline ---- */
+
+/* Returns the size of the event, or 0 when these are not the items of the class, or are too large
+ * for the short way. */
+static inline size_t size_in_class(const struct ct_class_entry *class,
+				   const struct ctrace_item *items, uint32_t item_count)
+{
+	size_t size = CT_EVENT_HEAD;
+
+	for (uint32_t i = 0; i < item_count; i++) {
+		if (class->items[i] != ct_class_item(&items[i]) || items[i].size > UINT16_MAX)
+			return 0;
+		size += ctrace_item_room_(&items[i]);
+	}
+	return size;
+}
+
+/* Returns the class that such an event had last on this thread, or NULL.  In a forked child the
+ * thread's state is zeroed. */
+static inline const struct ct_class_entry *class_recall(const struct ctrace_tracer *tracer,
+							uint32_t level, uint32_t event_id,
+							uint32_t item_count)
+{
+	struct ct_thread *thread = ct_thread_current;
+	uint32_t component = __atomic_load_n(&tracer->component, __ATOMIC_RELAXED), number;
+	const struct ct_class_entry *class;
+
+	if (thread == NULL)
+		return NULL;
+	number = *ct_thread_class_slot(thread, component, event_id, item_count);
+	class = (const struct ct_class_entry *)(uintptr_t)((uintptr_t)ct_process.session.classes +
+							   number * CT_CLASS_UNIT);
+	return number != 0 && class->event_id == event_id && class->component == component &&
+			       class->level == level && class->item_count == item_count
+		       ? class
+		       : NULL;
+}
+
+static inline unsigned char *put_item(unsigned char *at, const struct ctrace_item *item)
+{
+	if (item->is_value || CTRACE_IS_BIG_)
+		return ctrace_put_item_(at, item);
+	if (item->is_counted) {
+		ctrace_put_u16_(at, (uint16_t)item->size);
+		at += 2;
+	}
+	return ct_event_put_bytes(at, item->data, item->size);
+}
+
+static inline __attribute__((always_inline)) enum ctrace_status
+emit_shortly(struct ctrace_site *site, struct ctrace_tracer *tracer, uint32_t level,
+	     uint32_t event_id, const struct ctrace_item *items, uint32_t item_count)
+{
+	const struct ctrace_level_word *level_word = ctrace_level_word_(tracer);
+	struct ctrace_thread_buffer *thread_buffer;
+	const struct ct_class_entry *class;
+	unsigned char *at;
+	size_t size;
+
+	if (tracer->abi != CTRACE_ABI || level_word == &ctrace_level_word_unregistered ||
+	    !ctrace_is_at_most_(&level_word->level, level))
+		return emit_keeping_errno(site, tracer, level, event_id, items, item_count);
+	/* The channel that is loaded after this is at least as new: pairs with the release stores
+	 * in ct_level_publish(). */
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);
+	class = class_recall(tracer, level, event_id, item_count);
+	size = class != NULL ? size_in_class(class, items, item_count) : 0;
+	at = size != 0 ? ctrace_reserve_(level_word, &thread_buffer, size) : NULL;
+	if (__builtin_expect(at == NULL, 0))
+		return emit_keeping_errno(site, tracer, level, event_id, items, item_count);
+	at = ctrace_put_head_(thread_buffer, at, class->number);
+	for (uint32_t i = 0; i < item_count; i++)
+		at = put_item(at, &items[i]);
+	ctrace_commit_(thread_buffer, at);
+	if (__builtin_expect(!ctrace_is_at_most_(&ct_process.failing, 0), 0) &&
+	    (__atomic_load_n(&ct_process.failing, __ATOMIC_RELAXED) &
+	     dests_of(&ct_process.session.components[class->component])) != 0)
+		return CTRACE_OUTPUT_ERROR;
+	return CTRACE_OK;
+}
+
+enum ctrace_status ctrace_emit(struct ctrace_tracer *tracer, uint32_t level, uint32_t event_id,
+			       const struct ctrace_item *items, uint32_t item_count)
+{
+	return emit_shortly(NULL, tracer, level, event_id, items, item_count);
+}
+
+/* A site without a class learns it from event_emit(), unless its items may change size without
+ * saying so. */
+enum ctrace_status ctrace_emit_at_(struct ctrace_site *site, struct ctrace_tracer *tracer,
+				   uint32_t level, uint32_t event_id,
+				   const struct ctrace_item *items, uint32_t item_count)
+{
+	if (__atomic_load_n(&site->class_number, __ATOMIC_RELAXED) == 0 &&
+	    !items_are_odd(items, item_count))
+		return emit_keeping_errno(site, tracer, level, event_id, items, item_count);
+	return emit_shortly(site, tracer, level, event_id, items, item_count);
+}
+
 bool ctrace_enabled_slow_(struct ctrace_tracer *tracer, uint32_t level)
 {
 	int kept = errno;
 	uint32_t component;
-	bool enabled = find_component(tracer, &component) == CTRACE_OK &&
+	bool enabled = find_component(tracer, level, &component) == CTRACE_OK &&
 		       compare_level(component, level) == CTRACE_OK;
 
 	errno = kept;

@@ -34,6 +34,7 @@ struct ct_thread_buffer {
 #define CT_SIDE_STORAGE 2u /* behind these, for components in storage */
 #define CT_SIDE_ALL (CT_SIDE_THREAD_BUFFERS + CT_SIDE_STORAGE)
 #define CT_THREAD_BUFFERS_ALIGN (2 * CTRACE_CALLING_)
+#define CT_THREAD_ALIGN (2 * CTRACE_MONOTONIC_)
 #define CT_THREAD_CLASSES 1024u
 struct ct_thread {
 	/* The buffers of the inline path, by channel, and as many that never have room.
@@ -45,8 +46,8 @@ struct ct_thread {
 	uint32_t tid; /* 0: a forked child, and the state was its parent's */
 	struct ct_thread *next_free;
 	struct ct_thread_buffer common; /* channel 0 */
-	/* Numbers of classes that the thread has traced through the COBOL routines, by a hash of
-	 * the event's description; 0: none. */
+	/* Numbers of classes that the thread has traced out of line, by a hash of the event's
+	 * description; 0: none. */
 	uint16_t classes[CT_THREAD_CLASSES];
 	/* For signal handlers that interrupt a trace call or find the program's ring full.  Nested
 	 * handlers take one each. */
@@ -57,6 +58,9 @@ struct ct_thread {
 	struct ct_thread_buffer imported;
 	struct ct_thread_buffer channels[CT_CHANNEL_LIMIT];
 };
+/* From one thread's state to the next: the bit CTRACE_MONOTONIC_ of their addresses is the same. */
+#define CT_THREAD_STRIDE \
+	((sizeof(struct ct_thread) + CT_THREAD_ALIGN - 1) / CT_THREAD_ALIGN * CT_THREAD_ALIGN)
 _Static_assert(sizeof(struct ctrace_thread_buffer[CTRACE_THREAD_BUFFERS_]) == CTRACE_CALLING_ &&
 		       offsetof(struct ct_thread, calling) == CTRACE_CALLING_,
 	       "one bit of their addresses tells the two apart");
@@ -71,6 +75,20 @@ static inline struct ct_thread *ct_thread_buffer_thread(struct ctrace_thread_buf
 {
 	return (struct ct_thread *)(void *)((uintptr_t)thread_buffer &
 					    ~(uintptr_t)(CT_THREAD_BUFFERS_ALIGN - 1));
+}
+/* The slot where a thread keeps the class that such an event had last. */
+static inline uint16_t *ct_thread_class_slot(struct ct_thread *thread, uint32_t component,
+					     uint32_t event_id, uint32_t count)
+{
+	return &thread->classes[((component * 8u + count) * 8u + event_id) % CT_THREAD_CLASSES];
+}
+/* Notes the class of such events.  A call that a handler has interrupted and forked may end in the
+ * child, where the thread has no state yet. */
+static inline void ct_thread_note_class(struct ct_thread *thread, uint32_t component,
+					uint32_t event_id, uint32_t count, uint32_t number)
+{
+	if (thread != NULL && number >= CT_CLASS_FIRST)
+		*ct_thread_class_slot(thread, component, event_id, count) = (uint16_t)number;
 }
 /* Returns the calling thread's state, made on first use; NULL when that is impossible, or when the
  * thread is inside ctrace's own locks. */
@@ -89,12 +107,6 @@ void ct_thread_leave(void);
 extern struct ctrace_thread_buffer ct_no_thread_buffers[2 * CT_CHANNEL_LIMIT];
 /* The thread's state, or NULL.  In a forked child it may be the parent's, zeroed. */
 extern __thread struct ct_thread *ct_thread_current __attribute__((tls_model("initial-exec")));
-/* ---- handler.c */
-/* does a signal handler of the program run on this thread?  Takes some microseconds,
- * async-signal-safe */
-bool ct_thread_is_in_handler(void);
-/* Runs the unwinder's one-time work, which takes a lock, before a handler needs the unwinder. */
-void ct_thread_prepare_walk(void);
 /* ---- thread_buffer.c: which of a thread's rings an event goes into */
 /* Returns the thread buffer for an event.  A signal handler that interrupted a trace call gets a
  * side thread buffer.  Returns NULL when all side thread buffers are in use; the caller counts the
@@ -132,9 +144,8 @@ void ct_thread_buffer_give_back(struct ct_thread_buffer *thread_buffer);
 struct ct_reservation {
 	unsigned char *at;
 	size_t size;
-	/* the event makes its thread buffer's ring: signals stay blocked until it is committed */
-	bool is_guarded;
-	bool is_first; /* valid when is_guarded: it is the process's first event */
+	uint64_t ticks; /* the event's time, later than everything in the ring */
+	bool is_first; /* the process's first event: its commit waits for the files' opening */
 	struct ct_thread_buffer *thread_buffer;
 };
 /* Returns the class of such an event, made on first use.  Async-signal-safe. */
@@ -160,6 +171,12 @@ enum ctrace_status ct_trace_reserve_imported(uint32_t component, size_t size, ui
 /* Publishes the event.  Returns OUTPUT_ERROR when a destination of the component is failing. */
 enum ctrace_status ct_trace_commit(struct ct_reservation *reservation, uint32_t component,
 				   uint32_t level);
+/* Counts an event as lost after ct_process_attach() has returned NULL.  Returns NOT_ENOUGH_MEMORY,
+ * or INVALID_TRACE_LEVEL without counting. */
+enum ctrace_status ct_trace_count_unattached(uint32_t level);
+/* Called for an event before its level is compared: a dormant process whose bell has been rung
+ * wakes.  Returns NOT_ENOUGH_MEMORY, and counts the event, where it cannot. */
+enum ctrace_status ct_trace_hear_bell(uint32_t component);
 /* Counts an event without a ring as lost, for the destinations of its component. CT_COMPONENT_NONE:
  * the component is unknown. */
 void ct_trace_count_lost(enum ctrace_loss reason, uint32_t component);

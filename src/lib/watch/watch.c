@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/process/aside.h"
 #include "lib/process/process.h"
 
 #define LOOK_NS 20000000u
@@ -417,10 +418,12 @@ static bool has_event_rows(void)
 /* Without a trigger there is nothing to follow. */
 static bool thread_is_idle(void)
 {
+	bool has_programs = ct_trigger_collect();
 	bool is_idle;
 
 	ct_trigger_lock();
-	is_idle = !has_event_rows() && watch.is_running && !ct_trigger_has_levels();
+	is_idle =
+		!has_programs && !has_event_rows() && watch.is_running && !ct_trigger_has_levels();
 	if (is_idle) {
 		watch.is_running = false;
 		(void)pthread_detach(watch.thread);
@@ -475,10 +478,12 @@ void ct_trigger_stop(uint64_t timeout_ns)
 	__atomic_store_n(&watch.stopping, 1, __ATOMIC_RELEASE);
 	(void)__atomic_fetch_add(&watch.wake, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&watch.wake);
-	if (ct_os_wait_until(&watch.ended, 1, timeout_ns))
+	if (ct_os_wait_until(&watch.ended, 1, timeout_ns)) {
 		(void)pthread_join(watch.thread, NULL);
-	else
+	} else {
+		ct_aside_waited(timeout_ns);
 		(void)pthread_detach(watch.thread);
+	}
 }
 
 /* ---- rows ---- */
@@ -644,6 +649,7 @@ void ct_trigger_forked(void)
 	}
 	ct_watch_end_forked();
 	ct_trigger_forget_levels();
+	ct_trigger_forget_programs();
 }
 
 bool ct_trigger_state_at(uint32_t index, struct ct_trigger_state *out, uint64_t *out_missed)

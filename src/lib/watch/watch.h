@@ -106,8 +106,13 @@ bool ct_trigger_has_levels(void);    /* is there one to set back? */
 void ct_trigger_forget_levels(void); /* in a forked child, which has its parent's levels */
 
 /* ---- watch_run.c */
-/* Runs a program that belongs to nobody, with these words; it gets no descriptor and no signal mask
- * of this process.  Returns 0, or an errno. */
+/* Runs a program that belongs to nobody, with at most five words, NULL behind them; it gets no
+ * descriptor and no signal mask of this process.  Returns 0, or an errno. */
 int ct_trigger_run(const char *path, char *const words[]);
+/* On the trigger thread: takes the ends of children that keep such programs.  Returns true while
+ * there are any. */
+bool ct_trigger_collect(void);
+/* In a forked child, which has none of them. */
+void ct_trigger_forget_programs(void);
 
 #endif

@@ -10,11 +10,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/component/component.h"
+#include "lib/dump/crash.h"
 #include "lib/dump/dump.h"
+#include "lib/process/aside.h"
 #include "lib/process/message_log.h"
 #include "lib/process/process.h"
 
@@ -36,9 +39,9 @@ static bool act_dump(const struct ct_trigger_fired *fired, char report[256])
 {
 	char path[4096], reason[sizeof "trigger " + CT_TRIGGER_NAME], details[512], text[200];
 	char span[64] = "";
-	const struct ct_dump_request request = { .title = "",
-						 .reason = reason,
-						 .details = details };
+	const struct ct_dump_request request = {
+		.title = "", .reason = reason, .details = details, .may_be_empty = fired->is_exit
+	};
 	enum ctrace_status status;
 	uint64_t events;
 
@@ -67,6 +70,8 @@ static bool act_dump(const struct ct_trigger_fired *fired, char report[256])
 			       status == CTRACE_NOT_FOUND ? "no ring holds an event"
 							  : ctrace_status_text(status));
 	}
+	if (status != CTRACE_OK && fired->is_exit)
+		ct_crash_leave(reason);
 	report_add(report, text);
 	return status == CTRACE_OK;
 }
@@ -262,13 +267,31 @@ static void note_event(const struct ct_trigger_fired *fired, bool has_wto, bool 
 			   items, CT_COUNT(items));
 }
 
-static void message_write(const char *text)
+struct message {
+	struct ct_aside aside;
+	char text[512];
+};
+
+static void message_run(struct ct_aside *self)
 {
+	const char *text = ((struct message *)(void *)self)->text;
 	char user[CT_USER_NAME];
 
 	ct_message_log_console(text);
 	ct_user_name(geteuid(), user);
 	ct_message_log_hardcopy(user, ct_process.session.head->pid, ' ', text);
+}
+
+static void message_write(const char *text)
+{
+	struct message *message = malloc(sizeof *message);
+
+	if (message == NULL)
+		return;
+	message->aside = (struct ct_aside){ .work = message_run };
+	(void)snprintf(message->text, sizeof message->text, "%s", text);
+	if (ct_aside_run(&message->aside))
+		free(message);
 }
 
 /* A name that SLIP can have is that of a trap, whoever has set it: D SLIP lists it. */

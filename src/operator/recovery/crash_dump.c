@@ -283,7 +283,8 @@ static void crash_dump(const struct ct_directory_entry *entry, const struct note
 		.reason = reason,
 		.details = note->details.failed
 				   ? NULL
-				   : ct_buf_text((struct ct_buf *)(uintptr_t)&note->details)
+				   : ct_buf_text((struct ct_buf *)(uintptr_t)&note->details),
+		.may_be_empty = true,
 	};
 	enum ctrace_status status;
 
@@ -294,8 +295,6 @@ static void crash_dump(const struct ct_directory_entry *entry, const struct note
 			       note->is_handled ? ", handled" : "");
 	(void)mkdir(note->directory, 0700); /* if it cannot be made, the dump reports that */
 	status = ct_dump_make_in(note->directory, head, &request, path, sizeof path, &result);
-	if (status == CTRACE_OK && result.events == 0)
-		return;
 	dump_report(entry, note, path, status);
 	if (status != CTRACE_OK)
 		return;

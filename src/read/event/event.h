@@ -25,6 +25,9 @@ struct ct_source_process {
 	uint32_t pid;
 	uint32_t asid;
 	uint64_t started_ns; /* 0: unknown */
+	/* Wall clock: the process ended then, or lived when it was read; 0: unknown.  Spans that no
+	 * event has ended end then. */
+	uint64_t ended_ns;
 	bool is_third_party; /* written by another tracer */
 	/* The program is of a big-endian machine: native numbers in its records begin with their
 	 * most significant byte. */

@@ -45,6 +45,8 @@ struct list_process {
 bool ct_list_gather_components(struct list_process *process, const char *component, bool all);
 /* delivered + pending + lost_total is what was emitted, when the process is idle. */
 void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters);
+/* Prints which clock the process's events have, and why. */
+void ct_list_clock_print(const struct ct_session *session, char out[CT_CLOCK_TEXT]);
 /* of a component */
 const char *ct_list_name(const struct ct_session *session, uint32_t index, size_t *out_size);
 /* Returns true if events go to the destination now, or went there before. */
@@ -71,6 +73,11 @@ bool ct_list_print_failure(FILE *to, const char *separator, const struct list_fa
 const char *ct_list_level(uint32_t level);
 /* "/etc/app.cfg: read", and what is wrong with it; "none: ..." when the process has none. */
 void ct_list_config_print(const struct ct_session *session, struct ct_buf *out);
+/* Returns why processes got no directory. */
+const char *ct_list_unattached_why(int error);
+/* "ctrace list: 9 processes could not attach in ..." on a stream, when there were such processes.
+ * Returns whether there were. */
+bool ct_list_print_unattached(FILE *to, const char *before, const char *run_directory);
 const char *ct_list_state(const struct ct_directory_entry *entry);
 
 /* ---- list_json.c */

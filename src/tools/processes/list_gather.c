@@ -9,6 +9,7 @@
  */
 #include "tools/processes/list.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,12 +104,6 @@ const char *ct_list_failure(const struct list_failure *failure, char buffer[CT_L
 	return buffer;
 }
 
-/* Does the text of an emitter have the reason?  Then errno's text would be a second one. */
-static bool text_has_reason(const char *text)
-{
-	return text[0] != '/' && strstr(text, ": ") != NULL;
-}
-
 bool ct_list_print_failure(FILE *to, const char *separator, const struct list_failure *failure)
 {
 	char buffer[CT_LIST_FAILURE];
@@ -119,7 +114,7 @@ bool ct_list_print_failure(FILE *to, const char *separator, const struct list_fa
 	fprintf(to, "%sFAILING: ", separator);
 	if (failure->at[0] != '\0') {
 		ct_tool_print(to, failure->at, strlen(failure->at));
-		if (text_has_reason(failure->at))
+		if (ct_dest_text_has_reason(failure->at))
 			return true;
 		fputs(": ", to);
 	}
@@ -152,8 +147,10 @@ static void ring_add(struct list_counters *counters, int fd, struct ct_ring_head
 	uint32_t percent;
 
 	ct_ring_take_constants(&ring, head);
-	counters->rings++;
-	counters->capacity += ring.capacity;
+	if (ct_ring_is_used(head)) {
+		counters->rings++;
+		counters->capacity += ring.capacity;
+	}
 	counters->bytes += head->head;
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		counters->lost[i] += head->lost[i];
@@ -220,6 +217,37 @@ const char *ct_list_state(const struct ct_directory_entry *entry)
 	return entry->is_alive ? "running" : "ended";
 }
 
+const char *ct_list_unattached_why(int error)
+{
+	return error == EFBIG ? "its limit on the size of files (ulimit -f) is too small"
+			      : strerror(error);
+}
+
+bool ct_list_print_unattached(FILE *to, const char *before, const char *run_directory)
+{
+	struct ct_unattached noted;
+	char when[CT_TOOL_DATE];
+
+	if (!ct_unattached_read(run_directory, &noted))
+		return false;
+	ct_tool_date(noted.at_ns, when);
+	fprintf(to, "%s%" PRIu32 " process%s no directory in ", before, noted.count,
+		noted.count == 1 ? " got" : "es got");
+	ct_tool_print(to, run_directory, strlen(run_directory));
+	fprintf(to, ", and %s not listed: %s (last: process %" PRIu32 " ",
+		noted.count == 1 ? "is" : "are", ct_list_unattached_why(noted.error), noted.pid);
+	ct_tool_print(to, noted.program, strlen(noted.program));
+	fprintf(to, ", %s)", when);
+	if (noted.lost != 0)
+		fprintf(to, ", %" PRIu64 " event%s of %s lost", noted.lost,
+			noted.lost == 1 ? "" : "s", noted.count == 1 ? "it" : "them");
+	if (noted.error == ENOSPC || noted.error == EDQUOT)
+		fputs("; ctrace recover --discard removes what is kept of dead processes, and ctrace.keep bounds it",
+		      to);
+	putc('\n', to);
+	return true;
+}
+
 void ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 {
 	const struct ct_session_config *config = &session->head->config;
@@ -245,4 +273,15 @@ void ct_list_config_print(const struct ct_session *session, struct ct_buf *out)
 				  config->diagnostics == 1 ? "" : "s",
 				  config->diagnostics == 1 ? "line" : "the first is line",
 				  config->first_diagnostic);
+}
+
+void ct_list_clock_print(const struct ct_session *session, char out[CT_CLOCK_TEXT])
+{
+	const struct ct_shared_sync *sync = &session->head->sync;
+
+	if (session->head->is_dormant == CT_DORMANT) {
+		(void)snprintf(out, CT_CLOCK_TEXT, "none yet: the process is dormant");
+		return;
+	}
+	ct_sync_print_clock(&sync->slot[sync->version % 2], out);
 }

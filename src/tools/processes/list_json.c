@@ -143,10 +143,13 @@ json_t *ct_list_json_config(const struct ct_session *session)
 static void add_process(json_t *object, const struct list_process *process)
 {
 	const struct ct_session_head *head = process->session.head;
+	char clock[CT_CLOCK_TEXT];
 
 	json_object_set_new(object, "pid", json_integer((json_int_t)head->pid));
 	json_object_set_new(object, "program", json_field(head->program, sizeof(head->program)));
 	json_object_set_new(object, "state", json_string(ct_list_state(process->entry)));
+	json_object_set_new(object, "dormant",
+			    json_boolean(process->session.head->is_dormant == CT_DORMANT));
 	json_object_set_new(object, "start_ns", json_integer((json_int_t)head->start_ns));
 	json_object_set_new(object, "uid", json_integer((json_int_t)process->entry->uid));
 	json_object_set_new(object, "job", json_field(head->jobname, sizeof(head->jobname)));
@@ -154,6 +157,8 @@ static void add_process(json_t *object, const struct list_process *process)
 	json_object_set_new(object, "directory",
 			    json_field(process->session.path, sizeof(process->session.path)));
 	json_object_set_new(object, "configuration", ct_list_json_config(&process->session));
+	ct_list_clock_print(&process->session, clock);
+	json_object_set_new(object, "clock", json_string(clock));
 	json_object_set_new(object, "components", json_components(process));
 	json_object_set_new(object, "destinations", json_destinations(&process->session));
 	json_object_set_new(object, "counters", json_counters(&process->counters));

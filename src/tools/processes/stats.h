@@ -45,6 +45,7 @@ struct stats_process {
 	char program[256];
 	struct list_counters counters;
 	uint64_t emitted;
+	uint64_t late_rings; /* larger rings that a traced thread had to make itself */
 	uint64_t control_requests;
 	uint64_t control_refused;
 	char *configuration;        /* in a line; NULL: memory was short */

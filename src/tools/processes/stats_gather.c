@@ -103,6 +103,7 @@ static bool process_take(struct stats_process *process, struct list_process *lis
 		  strnlen(head->jobname, sizeof(head->jobname)));
 	text_take(process->program, sizeof(process->program), head->program,
 		  strnlen(head->program, sizeof(head->program)));
+	process->late_rings = head->late_rings;
 	process->control_requests = head->control_requests;
 	process->control_refused = head->control_refused;
 	process->config_json = ct_list_json_config(&list->session);

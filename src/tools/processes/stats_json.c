@@ -129,6 +129,7 @@ static json_t *json_process(const struct stats_process *process, const struct st
 		 elapsed_ns);
 	add_rate(object, "bytes_per_second", counters->bytes, then->counters.bytes, elapsed_ns);
 	(void)json_object_set_new(object, "rings", json_rings(counters));
+	add_number(object, "late_rings", process->late_rings);
 	add_number(object, "control_requests", process->control_requests);
 	add_number(object, "control_refused", process->control_refused);
 	(void)json_object_set_new(object, "components",

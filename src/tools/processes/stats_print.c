@@ -88,6 +88,11 @@ static void print_rings(const struct printer *printer, const struct stats_proces
 			"\n    %" PRIu32
 			" more ring%s in private memory: events there are not counted here",
 			counters->hidden, counters->hidden == 1 ? "" : "s");
+	if (process->late_rings != 0)
+		fprintf(printer->to,
+			"\n    not ready in time: %" PRIu64
+			" larger ring%s, made by a traced thread",
+			process->late_rings, process->late_rings == 1 ? "" : "s");
 	if (process->configuration != NULL)
 		fprintf(printer->to, "\n    configuration: %s", process->configuration);
 	fprintf(printer->to, "\n    control: %" PRIu64 " request%s, %" PRIu64 " refused\n",

@@ -26,7 +26,8 @@
 bool thread_files_open(struct thread_files *files, const char *directory, const char *suffix)
 {
 	*files = (struct thread_files){ .directory = directory, .suffix = suffix, .fd = -1 };
-	if (mkdir(directory, 0777) != 0 && errno != EEXIST)
+	files->is_made = mkdir(directory, 0777) == 0;
+	if (!files->is_made && errno != EEXIST)
 		return false;
 	files->fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (files->fd < 0)
@@ -89,30 +90,23 @@ static struct thread_file *file_find(struct thread_files *files, const struct ct
 	return &files->items[index];
 }
 
-static void text_write(struct thread_files *files, int fd, const struct ct_buf *text)
+static void file_name(const struct thread_files *files, uint32_t index, char out[NAME_MAX + 1])
 {
-	size_t done = 0;
+	size_t size;
+	const char *key = ct_distinct_key(&files->names, index, &size);
 
-	while (done < text->size && files->error == 0) {
-		ssize_t written = write(fd, text->data + done, text->size - done);
-
-		if (written < 0 && errno != EINTR)
-			files->error = errno;
-		done += written > 0 ? (size_t)written : 0;
-	}
+	(void)snprintf(out, NAME_MAX + 1, "%.*s", (int)size, key);
 }
 
 static void file_write(struct thread_files *files, uint32_t index)
 {
 	struct thread_file *file = &files->items[index];
 	char name[NAME_MAX + 1];
-	size_t size;
-	const char *key = ct_distinct_key(&files->names, index, &size);
 	int fd;
 
 	if (file->text.size == 0 || files->error != 0)
 		return;
-	(void)snprintf(name, sizeof name, "%.*s", (int)size, key);
+	file_name(files, index, name);
 	fd = openat(files->fd, name,
 		    file->is_begun ? O_WRONLY | O_APPEND | O_CLOEXEC
 				   : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
@@ -122,7 +116,8 @@ static void file_write(struct thread_files *files, uint32_t index)
 		return;
 	}
 	file->is_begun = true;
-	text_write(files, fd, &file->text);
+	if (!ct_tool_write(fd, file->text.data, file->text.size))
+		files->error = errno;
 	if (close(fd) != 0 && files->error == 0)
 		files->error = errno;
 	if (file->text.failed && files->error == 0)
@@ -155,9 +150,25 @@ struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_re
 	return files->error == 0 && file != NULL ? &file->text : NULL;
 }
 
+/* Half of the lines of some threads would look like all. */
+static void files_remove(const struct thread_files *files)
+{
+	char name[NAME_MAX + 1];
+
+	for (uint32_t i = 0; i < files->names.count; i++)
+		if (files->items[i].is_begun) {
+			file_name(files, i, name);
+			(void)unlinkat(files->fd, name, 0);
+		}
+	if (files->is_made)
+		(void)rmdir(files->directory);
+}
+
 bool thread_files_end(struct thread_files *files, const char *verb)
 {
 	files_write(files);
+	if (files->error != 0)
+		files_remove(files);
 	for (uint32_t i = 0; i < files->names.count; i++)
 		ct_buf_fini(&files->items[i].text);
 	if (files->fd >= 0)

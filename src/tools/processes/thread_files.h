@@ -21,6 +21,7 @@ struct thread_file {
 struct thread_files {
 	const char *directory, *suffix; /* borrowed */
 	int fd;                         /* of the directory */
+	bool is_made;                   /* the directory was not there */
 	/* file names contain the host, because there are several */
 	bool has_host;
 	struct ct_distinct names;
@@ -33,8 +34,8 @@ struct thread_files {
 bool thread_files_open(struct thread_files *files, const char *directory, const char *suffix);
 /* Returns the buffer for the event's line; NULL when nothing more can be written. */
 struct ct_buf *thread_files_begin(struct thread_files *files, const struct ct_read_event *event);
-/* Writes the remaining lines and frees everything.  Returns false, and reports it, when
- * something could not be written. */
+/* Writes the remaining lines and frees everything.  Returns false, removes the files and reports
+ * it, when something could not be written. */
 bool thread_files_end(struct thread_files *files, const char *verb);
 
 #endif

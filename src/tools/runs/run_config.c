@@ -2,8 +2,9 @@
  * run_config.c - the configuration that the programs of `ctrace run` read: defaults, then the
  * user's own file, then what the options ask for.  The last line of a key counts.
  *
- * The file is in a private directory of its own, which run_program.c removes.  The tool has the
- * directory locked.  Where the tool and its keeper were killed together, the next run removes it.
+ * The file is in a private directory of its own, which run_program.c removes.  The directory is in
+ * TMPDIR, or else in the run directory, which is in memory as a rule and has few other entries. The
+ * tool has it locked.  Where the tool and its keeper were killed together, the next run removes it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -12,43 +13,46 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/temporary_file.h"
 #include "cli/cli.h"
 #include "lib/control/control.h"
+#include "lib/emit/emit.h"
+#include "tools/runs/run_report.h"
 
 #define USER_LIMIT ((size_t)16 << 20)
-#define DIRECTORY "ctrace-run.XXXXXX"
+#define DIRECTORY CT_FILE_RUN_DIRECTORY
 #define FILE_NAME "mftrace.cfg"
 #define TRIES 5u /* another run may remove a directory that has no lock yet */
 
-static bool config_report(const char *path, const char *what)
+static void parent_find(char out[4096])
 {
-	fputs("ctrace run: ", stderr);
-	if (path != NULL) {
-		ct_tool_print(stderr, path, strlen(path));
-		fputs(": ", stderr);
-	}
-	fprintf(stderr, "%s\n", what);
-	return false;
+	const char *chosen = ct_temporary_directory(NULL);
+
+	if (chosen != NULL || ct_directory_run_directory(NULL, out) != CTRACE_OK)
+		(void)snprintf(out, 4096, "%s", chosen != NULL ? chosen : "/tmp");
 }
 
 static bool config_report_unwritten(int error)
 {
-	char what[256];
+	char parent[4096], what[256];
+
+	parent_find(parent);
 
 	(void)snprintf(
 		what, sizeof what,
 		"the configuration of the run cannot be written there: %s; set TMPDIR to another directory",
 		strerror(error));
-	return config_report(ct_temporary_directory("/tmp"), what);
+	return run_report(parent, what);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -129,9 +133,10 @@ static bool user_add(struct ct_buf *out, const struct run_wanted *wanted, char *
 {
 	const char *path = wanted->user_config != NULL ? wanted->user_config
 						       : ct_os_environment("MFTRACE_CONFIG");
-	char buffer[CT_CONFIG_UNREAD];
+	char buffer[CT_CONFIG_UNREAD], what[CT_CONFIG_UNREAD + 64];
 	enum ctrace_status status;
 	struct ct_buf text;
+	const char *why;
 
 	if (path == NULL)
 		return true;
@@ -142,9 +147,15 @@ static bool user_add(struct ct_buf *out, const struct run_wanted *wanted, char *
 		text_add(out, &text);
 	}
 	ct_buf_fini(&text);
-	return status == CTRACE_OK ||
-	       config_report(path, status == CTRACE_NOT_FOUND ? strerror(ENOENT)
-							      : ct_config_unread(errno, buffer));
+	if (status == CTRACE_OK)
+		return true;
+	why = status == CTRACE_NOT_FOUND ? strerror(ENOENT) : ct_config_unread(errno, buffer);
+	if (wanted->user_config != NULL)
+		return run_report(path, why);
+	/* A variable of the site's environment stops no program. */
+	(void)snprintf(what, sizeof what, "%s; the run goes without this MFTRACE_CONFIG", why);
+	run_report_now(path, what);
+	return true;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -152,17 +163,15 @@ static bool user_add(struct ct_buf *out, const struct run_wanted *wanted, char *
  */
 
 /* Names of events and items in the metadata, for other tools; a catalogue of the user's goes before
- * it. */
+ * ours. */
 static void defaults_add(struct ct_buf *out)
 {
 	const char *paths = ct_os_environment("CTRACE_CATALOG");
-	char installed[PATH_MAX];
 
 	if (paths == NULL)
 		paths = ct_os_environment("MFTRACE_ANNOTATIONS");
-	ct_installed_catalog(installed);
-	ct_buf_add_format(out, "mftrace.emitter.binfile#catalog = %s%s%s\n",
-			  paths != NULL ? paths : "", paths != NULL ? ":" : "", installed);
+	ct_buf_add_format(out, "mftrace.emitter.binfile#catalog = %s%s" CT_CATALOG_BUILT_IN "\n",
+			  paths != NULL ? paths : "", paths != NULL ? ":" : "");
 	ct_buf_add_text(out, "mftrace.level.mf.rts.io = none\n");
 }
 
@@ -220,7 +229,7 @@ static void options_add(struct ct_buf *out, const struct run_wanted *wanted)
 		ct_buf_add_format(out, "mftrace.level.mf.rts.io = %s\n", level);
 }
 
-static void trace_add(struct ct_buf *out, const struct run_trace *trace)
+static void trace_add(struct ct_buf *out, const struct run_trace *trace, uint64_t limit_kb)
 {
 	static const char *const components[] = { "mf.rts", "mf.rts.io", "mf.mffh.xfh" };
 
@@ -232,6 +241,7 @@ static void trace_add(struct ct_buf *out, const struct run_trace *trace)
 	ct_buf_add_text(out, "mftrace.emitter.binfile#file = $(APPNAME).$(PID).ctb\n"
 			     "mftrace.emitter.binfile#maxgeneration = 1\n"
 			     "mftrace.emitter.binfile#level = 0\n");
+	ct_buf_add_format(out, "mftrace.emitter.binfile#limitsize = %" PRIu64 "\n", limit_kb);
 	ct_buf_add_format(out, "mftrace.emitter.binfile#run = %s\n", trace->run);
 }
 
@@ -314,13 +324,37 @@ static bool file_write_all(int fd, const char *data, size_t size)
 	return true;
 }
 
+/* Anybody on the machine may send there: it is a count, and nothing else is read. */
+static void socket_open(struct run_config *config)
+{
+	struct sockaddr_un name;
+	size_t size = ct_file_run_socket(config->path, &name);
+
+	config->unread_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (config->unread_fd >= 0 &&
+	    bind(config->unread_fd, (const struct sockaddr *)&name, (socklen_t)size) != 0)
+		ct_os_close(&config->unread_fd);
+}
+
+unsigned run_config_unread(const struct run_config *config)
+{
+	unsigned count = 0;
+	char byte;
+
+	while (config->unread_fd >= 0 && count < RUN_UNREAD_MOST &&
+	       recv(config->unread_fd, &byte, 1, MSG_DONTWAIT) >= 0)
+		count++;
+	return count;
+}
+
 static bool file_write(struct run_config *config, struct ct_buf *text)
 {
-	const char *parent = ct_temporary_directory("/tmp");
+	char parent[4096];
 	bool is_written;
 	char *whole;
 	int fd, error;
 
+	parent_find(parent);
 	directories_sweep(parent);
 	if (!directory_make(config, parent))
 		return false;
@@ -331,6 +365,7 @@ static bool file_write(struct run_config *config, struct ct_buf *text)
 	free(whole);
 	(void)snprintf(config->path, sizeof config->path, "%s/" FILE_NAME, config->directory);
 	fd = open(config->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	socket_open(config);
 	is_written = fd >= 0 && file_write_all(fd, text->data, text->size);
 	error = errno;
 	ct_os_close(&fd);
@@ -358,9 +393,9 @@ bool run_config_write(struct run_config *config, const struct run_wanted *wanted
 	bool is_written;
 
 	options_add(&config->text, wanted);
-	trace_add(&config->text, trace);
+	trace_add(&config->text, trace, wanted->limit_kb);
 	if (config->text.failed)
-		is_written = config_report(NULL, strerror(ENOMEM));
+		is_written = run_report(NULL, strerror(ENOMEM));
 	else
 		is_written = file_write(config, &config->text) || config_report_unwritten(errno);
 	ct_buf_fini(&config->text);

@@ -19,16 +19,14 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "cli/cli.h"
+#include "tools/runs/run_report.h"
 
 #define SEGMENTS_MOST 256u
 #define DYNAMIC_MOST 4096u /* entries */
 
 static int examine_report(const char *name, const char *what, int exit_status)
 {
-	fputs("ctrace run: ", stderr);
-	ct_tool_print(stderr, name, strlen(name));
-	fprintf(stderr, ": %s\n", what);
+	(void)run_report(name, what);
 	return exit_status;
 }
 
@@ -86,6 +84,9 @@ struct elf {
 	Elf64_Ehdr head;
 	Elf64_Phdr segments[SEGMENTS_MOST];
 	unsigned count;
+	/* entries that were read last */
+	Elf64_Dyn dynamic[64];
+	uint64_t dynamic_first, dynamic_size;
 };
 
 static bool elf_read(const struct elf *elf, void *to, size_t size, uint64_t offset)
@@ -114,18 +115,29 @@ static uint64_t elf_offset(const struct elf *elf, uint64_t address)
 	return UINT64_MAX;
 }
 
-static bool elf_dynamic(const struct elf *elf, uint64_t index, Elf64_Dyn *out_entry)
+/* Reads the file a block of entries at a time. */
+static bool elf_dynamic(struct elf *elf, uint64_t index, Elf64_Dyn *out_entry)
 {
 	const Elf64_Phdr *dynamic = elf_segment(elf, PT_DYNAMIC);
+	uint64_t first = index - index % CT_COUNT(elf->dynamic), count;
 
-	return dynamic != NULL && index < DYNAMIC_MOST &&
-	       index < dynamic->p_filesz / sizeof *out_entry &&
-	       elf_read(elf, out_entry, sizeof *out_entry,
-			dynamic->p_offset + index * sizeof *out_entry) &&
-	       out_entry->d_tag != DT_NULL;
+	if (dynamic == NULL || index >= DYNAMIC_MOST ||
+	    index >= dynamic->p_filesz / sizeof *out_entry)
+		return false;
+	count = dynamic->p_filesz / sizeof *out_entry - first;
+	if (count > CT_COUNT(elf->dynamic))
+		count = CT_COUNT(elf->dynamic);
+	if ((elf->dynamic_size == 0 || elf->dynamic_first != first) &&
+	    !elf_read(elf, elf->dynamic, count * sizeof *out_entry,
+		      dynamic->p_offset + first * sizeof *out_entry))
+		return false;
+	elf->dynamic_first = first;
+	elf->dynamic_size = count;
+	*out_entry = elf->dynamic[index - first];
+	return out_entry->d_tag != DT_NULL;
 }
 
-static bool elf_needs_libcob(const struct elf *elf)
+static bool elf_needs_libcob(struct elf *elf)
 {
 	static const char libcob[] = "libcob.so";
 	uint64_t names = UINT64_MAX;
@@ -197,7 +209,7 @@ static int elf_examine(const char *name, struct elf *elf, struct run_program_kin
 	if (elf_segment(elf, PT_INTERP) == NULL)
 		return examine_report(
 			name,
-			"it is linked statically, so that no library can be loaded before its libcob; link it anew, without -static",
+			"it is linked statically, so that no library can be loaded before its libcob; link it again, without -static",
 			RUN_FAILED);
 	kind->needs_libcob = elf_needs_libcob(elf);
 	return 0;
@@ -217,7 +229,7 @@ int run_program_examine(const char *name, struct run_program_kind *out_kind)
 									  : RUN_NOT_EXECUTABLE);
 	elf = calloc(1, sizeof *elf);
 	if (elf == NULL)
-		return RUN_FAILED;
+		return examine_report(name, strerror(ENOMEM), RUN_FAILED);
 	elf->fd = open(out_kind->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (elf->fd >= 0 && elf_read(elf, &elf->head, sizeof elf->head, 0) &&
 	    memcmp(elf->head.e_ident, magic, SELFMAG) == 0)

@@ -12,10 +12,15 @@
  */
 #include "tools/runs/run_losses.h"
 
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "print/run_page.h"
 #include "tools/processes/list.h"
+
+#define METADATA_LIMIT ((size_t)64 << 20)
 
 struct looking {
 	const char *run;
@@ -44,6 +49,7 @@ static void entry_add(const struct ct_directory_entry *entry, void *user)
 	struct ct_session session;
 	int output;
 
+	losses->dead += !entry->is_alive;
 	if (ct_session_load(&session, entry->run_directory, entry->name, false) != CTRACE_OK)
 		return;
 	output = session_output(&session, looking->run);
@@ -146,20 +152,76 @@ static void reasons_add(const struct run_losses *losses, uint64_t others, struct
 	ct_run_page_add_count(out, others);
 }
 
+/* In which part of the trace: a second, or a day with the clock. */
+static void left_out_add(const struct ct_bin_left_out *left_out, struct ct_buf *out)
+{
+	if (left_out->events == 0)
+		return;
+	ct_run_page_add_count(out, left_out->events);
+	ct_buf_add_text(out, left_out->events == 1 ? " was left out (" : " were left out (");
+	ct_run_page_add_bytes(out, left_out->bytes);
+	ct_buf_add_text(out, ", over ");
+	ct_run_page_add_time(out, left_out->end_ns - left_out->begin_ns);
+	ct_buf_add_text(out, " in the middle): the trace has the size of --limit-size; "
+			     "--limit-size=none keeps all\n");
+}
+
+static bool metadata_has_run_time(struct ct_buf *text)
+{
+	static const char *const names[] = { "name = \"mf.rts:", "name = \"mf.mffh.xfh:" };
+
+	for (size_t i = 0; i < CT_COUNT(names); i++)
+		if (memmem(text->data, text->size, names[i], strlen(names[i])) != NULL)
+			return true;
+	return false;
+}
+
+bool run_losses_left_out(const char *trace, struct ct_bin_left_out *out_left_out)
+{
+	DIR *directory = opendir(trace);
+	const struct dirent *entry;
+	struct ct_bin_left_out one;
+	bool has_run_time = false;
+	char path[PATH_MAX];
+	struct ct_buf text;
+
+	*out_left_out = (struct ct_bin_left_out){ 0 };
+	ct_buf_init(&text);
+	while (directory != NULL && (entry = readdir(directory)) != NULL) {
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		(void)snprintf(path, sizeof path, "%s/%s/metadata", trace, entry->d_name);
+		ct_buf_clear(&text);
+		if (ct_os_read_file(path, METADATA_LIMIT, &text) != CTRACE_OK || text.size == 0)
+			continue;
+		if (ct_bin_left_out_find(text.data, text.size, &one))
+			ct_bin_left_out_add(out_left_out, &one);
+		has_run_time = has_run_time || metadata_has_run_time(&text);
+	}
+	if (directory != NULL)
+		(void)closedir(directory);
+	ct_buf_fini(&text);
+	return has_run_time;
+}
+
 void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t discarded,
 		    struct ct_buf *out)
 {
+	uint64_t left_out = losses->left_out.events;
 	/* The trace has the count of a process that another tool has recovered meanwhile. */
-	uint64_t others = discarded > losses->lost_total ? discarded - losses->lost_total : 0;
+	uint64_t others = discarded > losses->lost_total + left_out
+				  ? discarded - losses->lost_total - left_out
+				  : 0;
 	uint64_t lost = losses->lost_total + others;
 
-	if (lost == 0 && losses->waiting == 0)
+	if (lost + left_out == 0 && losses->waiting == 0)
 		return;
 	ct_buf_add_text(out, "of ");
-	ct_run_page_add_count(out, in_trace + losses->waiting + lost);
+	ct_run_page_add_count(out, in_trace + losses->waiting + lost + left_out);
 	ct_buf_add_text(out, " events, ");
 	ct_run_page_add_count(out, in_trace);
 	ct_buf_add_text(out, in_trace == 1 ? " is in the trace\n" : " are in the trace\n");
+	left_out_add(&losses->left_out, out);
 	if (losses->waiting > 0) {
 		ct_run_page_add_count(out, losses->waiting);
 		ct_buf_add_text(out, losses->waiting == 1 ? " waits" : " wait");

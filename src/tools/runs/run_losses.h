@@ -7,16 +7,22 @@
 #define CT_TOOLS_RUNS_RUN_LOSSES_H
 
 #include "base/base.h"
+#include "lib/emit/binfile.h"
 #include <ctrace/event.h>
 
 struct run_losses {
 	uint64_t lost[CTRACE_LOSS_COUNT];
 	uint64_t lost_total;
-	uint64_t waiting;   /* events in rings of processes that have ended */
-	uint32_t failing;   /* errno of the first failure */
-	uint32_t processes; /* that have a directory in a run directory */
-	uint32_t alive;     /* of these */
+	uint64_t waiting;                /* events in rings of processes that have ended */
+	uint32_t failing;                /* errno of the first failure */
+	uint32_t processes;              /* that have a directory in a run directory */
+	uint32_t alive;                  /* of these */
+	uint32_t dead;                   /* directories of dead processes, of this and other runs */
+	struct ct_bin_left_out left_out; /* the trace was at its limit */
 };
+/* Reads what the directories of the trace have left out.  Returns true if their metadata have a
+ * class of event of the COBOL run time: a process has delivered one. */
+bool run_losses_left_out(const char *trace, struct ct_bin_left_out *out_left_out);
 
 /* Reads the process directories of the run with this number. */
 void run_losses_gather(const char *run, struct run_losses *out_losses);

@@ -6,6 +6,9 @@
  * alone.  The keeper, another child, tells these cases apart: a signal to the group reaches it too.
  * It also removes the configuration when the tool is killed.
  *
+ * While the program runs, its orphans become children of the tool (PR_SET_CHILD_SUBREAPER).  So the
+ * kernel reports whether it has left processes running, and /proc need not be searched for them.
+ *
  * On the tool's one thread, which blocks the signals and reads them from a descriptor.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -18,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -27,23 +31,13 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "cli/cli.h"
+#include "tools/runs/run_report.h"
 
 static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
 /* signals whose disposition the program must have as the tool was given it */
 static const int kept[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
 			    SIGUSR2, SIGCHLD, SIGPIPE, SIGXFSZ };
 _Static_assert(CT_COUNT(kept) == CT_COUNT(((struct run_program *)0)->before), "one each");
-
-static void run_report(const char *name, const char *what)
-{
-	fputs("ctrace run: ", stderr);
-	if (name != NULL) {
-		ct_tool_print(stderr, name, strlen(name));
-		fputs(": ", stderr);
-	}
-	fprintf(stderr, "%s\n", what);
-}
 
 /* -----------------------------------------------------------------------------------------------
  * The keeper
@@ -87,7 +81,9 @@ static bool keeper_start(struct run_program *run)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
 		return false;
 	(void)sigfillset(&all);
-	run->keeper = fork();
+	/* Without the handlers for fork() of the library in the tool: the keeper calls none of it.
+	 */
+	run->keeper = _Fork();
 	if (run->keeper == 0) {
 		(void)sigprocmask(SIG_BLOCK, &all, NULL);
 		(void)close(ends[0]);
@@ -113,7 +109,7 @@ static bool keeper_has_it(const struct run_program *run, int number)
 
 static void keeper_end(struct run_program *run)
 {
-	(void)close(run->keeper_fd);
+	ct_os_close(&run->keeper_fd);
 	(void)TEMP_FAILURE_RETRY(waitpid(run->keeper, NULL, 0));
 	config_remove(run); /* somebody may have killed the keeper */
 }
@@ -122,36 +118,50 @@ static void keeper_end(struct run_program *run)
  * Starting
  */
 
+/* Puts two words with a colon between them, or the one that there is. */
+static bool list_set(const char *name, const char *first, const char *last)
+{
+	char *list = NULL;
+	bool is_set = first == NULL || last == NULL || asprintf(&list, "%s:%s", first, last) >= 0;
+
+	is_set = is_set && setenv(name, list != NULL ? list : first != NULL ? first : last, 1) == 0;
+	free(list);
+	return is_set;
+}
+
+/* A program with AddressSanitizer ends when another library is loaded before its run time.  That
+ * check is of no use here: the library that is loaded first calls libc only. */
 static bool environment_set(const struct run_program *run)
 {
-	const char *before = ct_os_environment("LD_PRELOAD");
-	char *list = NULL;
-	bool is_set;
-
-	if (before == NULL)
-		is_set = setenv("LD_PRELOAD", run->preload, 1) == 0;
-	else
-		is_set = asprintf(&list, "%s:%s", run->preload, before) >= 0 &&
-			 setenv("LD_PRELOAD", list, 1) == 0;
-	free(list);
-	/* run_losses.c reads the directories of processes that have lost events. */
-	return is_set && setenv("CTRACE_LEAVE_DIRECTORY", "losses", 0) == 0 &&
+	return list_set("LD_PRELOAD", run->preload, ct_os_environment("LD_PRELOAD")) &&
+	       list_set("ASAN_OPTIONS", ct_os_environment("ASAN_OPTIONS"),
+			"verify_asan_link_order=0") &&
+	       /* run_losses.c reads the directories of processes that have lost events. */
+	       setenv("CTRACE_LEAVE_DIRECTORY", "losses", 0) == 0 &&
 	       setenv("MFTRACE_CONFIG", run->config, 1) == 0;
 }
 
-static _Noreturn void child_exec(const struct run_program *run, int to_parent)
+static void dispositions_restore(const struct run_program *run)
 {
-	int error;
-
 	for (size_t i = 0; i < CT_COUNT(kept); i++)
 		(void)sigaction(kept[i], &run->before[i], NULL);
-	if (environment_set(run)) {
-		(void)sigprocmask(SIG_SETMASK, &run->mask_before, NULL);
-		(void)execvp(run->words[0], run->words);
+}
+
+/* Returns the environment of the program, or NULL with errno.  The tool keeps its own. */
+static char **environment_make(const struct run_program *run)
+{
+	char **own = environ, **made = NULL;
+	size_t count = 0;
+
+	while (own[count] != NULL)
+		count++;
+	environ = reallocarray(NULL, count + 1, sizeof *environ);
+	if (environ != NULL) {
+		memcpy(environ, own, (count + 1) * sizeof *environ);
+		made = environment_set(run) ? environ : NULL;
 	}
-	error = errno;
-	(void)!write(to_parent, &error, sizeof error);
-	_exit(RUN_NOT_FOUND);
+	environ = own;
+	return made;
 }
 
 void run_program_hold(struct run_program *run)
@@ -178,6 +188,7 @@ void run_program_hold(struct run_program *run)
 
 void run_program_release(const struct run_program *run)
 {
+	dispositions_restore(run);
 	/* No file is left behind: a signal that waits may end the tool now. */
 	(void)sigprocmask(SIG_SETMASK, &run->mask_before, NULL);
 }
@@ -206,53 +217,73 @@ static void streams_leave(void)
 		(void)close(null);
 }
 
-/* Returns false, with errno, when there is no child that has become the program. */
+/* Returns false, with errno, when there is no child that has become the program.  The child borrows
+ * the tool's memory, so none is copied, and writes its error there. */
 static bool child_start(struct run_program *run)
 {
-	int ends[2], error = 0;
-	ssize_t got;
+	char **environment = environment_make(run);
+	volatile int error = 0;
+	pid_t child = -1;
 
-	run->child = -1;
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return false;
-	run->child = fork();
-	if (run->child == 0) {
-		(void)close(ends[0]);
-		child_exec(run, ends[1]);
+	if (environment != NULL)
+		child = vfork();
+	if (child == 0) {
+		dispositions_restore(run);
+		(void)sigprocmask(SIG_SETMASK, &run->mask_before, NULL);
+		(void)execvpe(run->words[0], run->words, environment);
+		error = errno;
+		_exit(RUN_NOT_FOUND);
 	}
-	error = errno;
-	(void)close(ends[1]);
-	got = run->child < 0 ? -1 : TEMP_FAILURE_RETRY(read(ends[0], &error, sizeof error));
-	(void)close(ends[0]);
-	if (got == 0)
+	run->child = child;
+	if (child < 0)
+		error = errno;
+	if (error == 0)
 		return true;
-	if (run->child > 0)
-		(void)TEMP_FAILURE_RETRY(waitpid(run->child, NULL, 0));
+	if (child > 0)
+		(void)TEMP_FAILURE_RETRY(waitpid(child, NULL, 0));
 	errno = error;
 	return false;
 }
 
 int run_program_start(struct run_program *run)
 {
-	int error;
+	int error, was_subreaper = 0;
 
 	(void)fflush(NULL);
 	run->signals_fd = signalfd(-1, &run->mask, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (run->signals_fd < 0 || !keeper_start(run)) {
 		error = errno;
 		config_remove(run);
-		run_report(run->words[0], strerror(error));
+		(void)run_report(run->words[0], strerror(error));
 		return RUN_FAILED;
 	}
+	(void)prctl(PR_GET_CHILD_SUBREAPER, &was_subreaper);
+	(void)prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (child_start(run)) {
 		streams_leave();
 		return 0;
 	}
 	error = errno;
+	/* The program may run in place of the tool. */
+	(void)prctl(PR_SET_CHILD_SUBREAPER, was_subreaper);
 	(void)close(run->signals_fd);
 	keeper_end(run);
-	run_report(run->words[0], strerror(error));
-	return run->child < 0 ? RUN_FAILED : error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
+	(void)run_report(run->words[0], strerror(error));
+	/* The environment of a traced run is larger. */
+	if (run->child < 0 || error == E2BIG || error == ENOMEM)
+		return RUN_FAILED;
+	return error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
+}
+
+int run_program_exec(char **words)
+{
+	int error;
+
+	(void)fflush(NULL);
+	(void)execvp(words[0], words);
+	error = errno;
+	run_report_now(words[0], strerror(error));
+	return error == ENOENT ? RUN_NOT_FOUND : RUN_NOT_EXECUTABLE;
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -268,6 +299,42 @@ static void signal_pass_on(const struct run_program *run, int number)
 		(void)kill(run->child, number);
 }
 
+/* A shell that waits for the tool is to notice that the program has stopped itself, and continues
+ * the tool.  Without one, whoever has stopped the program continues it alone, and would leave the
+ * tool stopped. */
+static void stop_too(const struct run_program *run)
+{
+	int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	bool is_foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+
+	ct_os_close(&terminal);
+	if (!is_foreground)
+		return;
+	(void)raise(SIGSTOP);
+	(void)kill(run->child, SIGCONT); /* it may be in a group of its own */
+}
+
+/* Also the orphans, which a subreaper is given.  Returns true when the program has ended. */
+static bool children_collect(struct run_program *run)
+{
+	bool has_ended = false;
+	pid_t one;
+	int how;
+
+	while ((one = waitpid(-1, &how, WNOHANG | WUNTRACED)) > 0) {
+		if (one != run->child)
+			continue;
+		if (WIFSTOPPED(how)) {
+			stop_too(run);
+			continue;
+		}
+		run->how = how;
+		has_ended = true;
+	}
+	run->has_left = one == 0;
+	return has_ended;
+}
+
 /* Returns true when the program has ended. */
 static bool signals_take(struct run_program *run)
 {
@@ -278,7 +345,7 @@ static bool signals_take(struct run_program *run)
 		if (info.ssi_signo != SIGCHLD)
 			signal_pass_on(run, (int)info.ssi_signo);
 		else
-			has_ended |= waitpid(run->child, &run->how, WNOHANG) == run->child;
+			has_ended |= children_collect(run);
 	}
 	return has_ended;
 }
@@ -295,8 +362,16 @@ void run_program_wait(struct run_program *run)
 		(void)poll(news, CT_COUNT(news), timeout_ms);
 	}
 	(void)close(run->signals_fd);
-	keeper_end(run);
+	/* It ends while the tool goes on. */
+	ct_os_close(&run->keeper_fd);
 	signals_restore(run);
+}
+
+bool run_program_has_left(struct run_program *run)
+{
+	keeper_end(run);
+	(void)children_collect(run);
+	return run->has_left;
 }
 
 int run_program_end(const struct run_program *run)

@@ -43,18 +43,25 @@ struct run_program {
 	struct sigaction before[9];
 	sigset_t mask_before;
 	sigset_t mask;
-	int how; /* of the program: the status of waitpid() */
+	int how;       /* of the program: the status of waitpid() */
+	bool has_left; /* there are more children */
 };
 /* Blocks the signals that are passed on.  Called before the tool makes files: a signal that comes
  * meanwhile waits for the program, or for run_program_release(). */
 void run_program_hold(struct run_program *run);
-/* There is no program: called when the files have been removed. */
+/* There is no program, or an untraced one: called when the files have been removed. */
 void run_program_release(const struct run_program *run);
 /* Starts the program, after run_program_hold().  Afterwards standard input and output are the
  * program's alone.  Returns 0, or the exit status after a report. */
 int run_program_start(struct run_program *run);
-/* Passes signals on and waits until the program has ended; removes the configuration. */
+/* Becomes the program, untraced, after run_program_release().  Returns the exit status when it
+ * cannot be executed. */
+int run_program_exec(char **words);
+/* Passes signals on and waits until the program has ended; the keeper removes the configuration. */
 void run_program_wait(struct run_program *run);
+/* Waits until that is removed.  Returns true if processes that the program, or its children, had
+ * started run still. */
+bool run_program_has_left(struct run_program *run);
 /* The program's exit status, for the caller of the tool; the tool dies of the signal that the
  * program died of. */
 int run_program_end(const struct run_program *run);

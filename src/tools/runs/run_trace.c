@@ -28,19 +28,12 @@
 #include "lib/emit/emit.h"
 #include "operator/recovery/recovery.h"
 #include "tools/runs/run_losses.h"
+#include "tools/runs/run_report.h"
 
 #define MARK CT_FILE_RUN_MARK
 #define OLD CT_FILE_RUN_OLD
 #define LOOK_SIZE 4096
 #define IS_TAKEN "another ctrace run writes to it; choose another name with -o"
-
-static bool trace_report(const char *path, const char *what)
-{
-	fputs("ctrace run: ", stderr);
-	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, ": %s\n", what);
-	return false;
-}
 
 /* ---- what is a trace ---- */
 
@@ -116,36 +109,42 @@ static bool directory_is_trace(int fd)
 
 /* ---- the mark ---- */
 
-static bool mark_write(int fd, const char *run)
+/* Returns the mark, locked: the processes of the run see by the lock that this tool lives
+ * (lib/start/run_watch.c).  Where there are no locks, they do not look. */
+static int mark_write(int fd, const char *run)
 {
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	int mark = openat(fd, MARK, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	size_t size = strlen(run);
-	bool is_written;
+	char text[CT_FILE_RUN_SIZE];
+	ssize_t size;
 	int error;
 
 	if (mark < 0)
-		return false;
+		return -1;
+	size = snprintf(text, sizeof text, "%s%s", run,
+			fcntl(mark, F_OFD_SETLK, &whole) == 0 ? CT_FILE_RUN_GOES_ON : "");
 	errno = ENOSPC;
-	is_written = write(mark, run, size) == (ssize_t)size;
+	if (write(mark, text, (size_t)size) == size)
+		return mark;
 	error = errno;
 	ct_os_close(&mark);
-	if (!is_written)
-		(void)unlinkat(fd, MARK, 0);
+	(void)unlinkat(fd, MARK, 0);
 	errno = error;
-	return is_written;
+	return -1;
 }
 
 /* Gives the number of the run that made the directory; "": a BINFILE, or the run of another
- * version. */
-static void mark_read(int fd, char out_run[33])
+ * version.  Returns true if the run has left processes or events, or may have. */
+static bool mark_read(int fd, char out_run[33])
 {
 	int mark = openat(fd, MARK, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	ssize_t size = mark >= 0 ? read(mark, out_run, 32) : 0;
+	char text[CT_FILE_RUN_SIZE + 1] = "";
+	ssize_t size = mark >= 0 ? read(mark, text, sizeof text - 1) : 0;
+	size_t number = strspn(text, "0123456789abcdef");
 
 	ct_os_close(&mark);
-	out_run[size == 32 ? 32 : 0] = '\0';
-	if (strspn(out_run, "0123456789abcdef") != strlen(out_run))
-		out_run[0] = '\0';
+	(void)snprintf(out_run, 33, "%.32s", size > 0 && number == 32 ? text : "");
+	return out_run[0] != '\0' && strcmp(text + number, CT_FILE_RUN_DONE) != 0;
 }
 
 static void run_make(char out_run[33])
@@ -211,13 +210,13 @@ static bool trace_remove(const char *path)
 	bool is_gone;
 
 	if (fd < 0)
-		return trace_report(
+		return run_report(
 			path, errno == ENOTDIR || errno == ELOOP
 				      ? "it is no directory, and stays; choose another name with -o"
 				      : strerror(errno));
 	if (!directory_is_trace(fd) && !directory_each(fd, entry_is_nothing)) {
 		ct_os_close(&fd);
-		return trace_report(
+		return run_report(
 			path,
 			"it is no trace, and stays; rename it, or choose another name with -o");
 	}
@@ -225,7 +224,7 @@ static bool trace_remove(const char *path)
 	is_gone = directory_remove(path, fd);
 	ct_os_close(&fd);
 	return is_gone ||
-	       trace_report(
+	       run_report(
 		       path,
 		       "it has files that belong to no trace, and stays; rename it, or choose another name with -o");
 }
@@ -243,45 +242,43 @@ static bool path_absolute(struct run_trace *trace, const char *name)
 		size = snprintf(trace->path, sizeof trace->path, "%s/%s",
 				strcmp(here, "/") != 0 ? here : "", name);
 	else
-		return trace_report(name, strerror(errno));
+		return run_report(name, strerror(errno));
 	if (size < 0 || (size_t)size >= sizeof trace->path)
-		return trace_report(name, strerror(ENAMETOOLONG));
+		return run_report(name, strerror(ENAMETOOLONG));
 	while (size > 1 && trace->path[size - 1] == '/')
 		trace->path[--size] = '\0';
 	/* It stands in a line of the configuration, which ends with its last letter, and a $ may
 	 * begin a variable there. */
 	for (int i = 0; i < size; i++)
 		if ((unsigned char)trace->path[i] < ' ' || trace->path[i] == '$')
-			return trace_report(
+			return run_report(
 				name,
 				"a trace needs a path without $ and control characters; choose another with -o");
 	return trace->path[size - 1] != ' ' ||
-	       trace_report(
-		       name,
-		       "the name of a trace does not end with a blank; choose another with -o");
+	       run_report(name,
+			  "the name of a trace does not end with a blank; choose another with -o");
 }
 
 /* Removes NAME.old, and the events that wait until they can be written to it. */
 static bool old_remove(const char *path)
 {
 	int fd = directory_open(AT_FDCWD, path);
-	struct run_losses losses;
+	struct run_losses losses = { 0 };
 	uint64_t waited;
 	char run[33];
+	bool has_left;
 
-	if (fd >= 0)
-		mark_read(fd, run);
-	else
-		run[0] = '\0';
+	has_left = fd >= 0 && mark_read(fd, run);
 	ct_os_close(&fd);
-	run_losses_gather(run, &losses);
+	if (has_left)
+		run_losses_gather(run, &losses);
 	if (losses.alive > 0)
-		return trace_report(
+		return run_report(
 			path,
 			"a process of that run still writes to it, and it stays; choose another name with -o");
 	if (!trace_remove(path))
 		return false;
-	waited = run_losses_drop(run);
+	waited = losses.processes > 0 ? run_losses_drop(run) : 0;
 	if (waited > 0) {
 		fputs("ctrace run: ", stderr);
 		ct_tool_print(stderr, path, strlen(path));
@@ -295,11 +292,13 @@ static bool old_remove(const char *path)
 
 /* Has a run begun there and traced nothing?  Then it was killed: the directory does not replace
  * NAME.old. */
-static bool trace_is_unused(int fd, const char *run)
+static bool trace_is_unused(int fd)
 {
-	struct run_losses losses;
+	struct run_losses losses = { 0 };
+	char run[33];
 
-	run_losses_gather(run, &losses);
+	if (mark_read(fd, run))
+		run_losses_gather(run, &losses);
 	/* Waiting events go to the trace before it is renamed, if it can be written now. */
 	if (losses.waiting > 0)
 		ct_recovery_on_the_way("ctrace run");
@@ -319,10 +318,10 @@ static bool trace_rename(struct run_trace *trace, int fd)
 	/* Another run may have renamed it before it was locked. */
 	if (fstat(fd, &locked) != 0 || lstat(trace->path, &info) != 0 ||
 	    info.st_ino != locked.st_ino || info.st_dev != locked.st_dev)
-		return trace_report(trace->shown,
-				    "another ctrace run begins; choose another name with -o");
+		return run_report(trace->shown,
+				  "another ctrace run begins; choose another name with -o");
 	if (rename(trace->path, old) != 0)
-		return trace_report(trace->shown, strerror(errno));
+		return run_report(trace->shown, strerror(errno));
 	trace->has_old = true;
 	return true;
 }
@@ -331,31 +330,28 @@ static bool trace_rename(struct run_trace *trace, int fd)
 static bool trace_move_aside(struct run_trace *trace)
 {
 	struct stat info;
-	char run[33];
 	bool is_done;
 	int fd;
 
 	if (lstat(trace->path, &info) != 0)
-		return errno == ENOENT || trace_report(trace->shown, strerror(errno));
+		return errno == ENOENT || run_report(trace->shown, strerror(errno));
 	fd = directory_open(AT_FDCWD, trace->path);
 	if (fd < 0 || !directory_is_trace(fd)) {
 		bool is_empty = fd >= 0 && directory_each(fd, entry_is_nothing);
 
 		ct_os_close(&fd);
 		return is_empty ||
-		       trace_report(
+		       run_report(
 			       trace->shown,
 			       S_ISDIR(info.st_mode)
 				       ? "it is a directory, but no trace, and stays; choose another name with -o"
 				       : "it is no trace, and stays; choose another name with -o");
 	}
 	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-		is_done = trace_report(trace->shown, IS_TAKEN);
-	else {
-		mark_read(fd, run);
-		is_done = trace_is_unused(fd, run) ? unlinkat(fd, MARK, 0) == 0
-						   : trace_rename(trace, fd);
-	}
+		is_done = run_report(trace->shown, IS_TAKEN);
+	else
+		is_done =
+			trace_is_unused(fd) ? unlinkat(fd, MARK, 0) == 0 : trace_rename(trace, fd);
 	ct_os_close(&fd);
 	return is_done;
 }
@@ -365,20 +361,22 @@ static bool trace_move_aside(struct run_trace *trace)
 static bool directory_take(struct run_trace *trace)
 {
 	trace->fd = directory_open(AT_FDCWD, trace->path);
-	return trace->fd >= 0 && flock(trace->fd, LOCK_EX | LOCK_NB) == 0 &&
-	       mark_write(trace->fd, trace->run);
+	if (trace->fd < 0 || flock(trace->fd, LOCK_EX | LOCK_NB) != 0)
+		return false;
+	trace->mark = mark_write(trace->fd, trace->run);
+	return trace->mark >= 0;
 }
 
 bool run_trace_open(struct run_trace *trace, const char *name)
 {
 	int error;
 
-	*trace = (struct run_trace){ .shown = name, .fd = -1 };
+	*trace = (struct run_trace){ .shown = name, .fd = -1, .mark = -1 };
 	run_make(trace->run);
 	if (!path_absolute(trace, name) || !trace_move_aside(trace))
 		return false;
 	if (mkdir(trace->path, 0700) != 0 && errno != EEXIST)
-		return trace_report(name, strerror(errno));
+		return run_report(name, strerror(errno));
 	if (directory_take(trace))
 		return true;
 	error = errno;
@@ -387,8 +385,15 @@ bool run_trace_open(struct run_trace *trace, const char *name)
 		ct_os_close(&trace->fd);
 	else
 		run_trace_discard(trace);
-	return trace_report(name,
-			    error == EWOULDBLOCK || error == EEXIST ? IS_TAKEN : strerror(error));
+	return run_report(name,
+			  error == EWOULDBLOCK || error == EEXIST ? IS_TAKEN : strerror(error));
+}
+
+void run_trace_end(struct run_trace *trace)
+{
+	if (trace->mark >= 0)
+		(void)!ftruncate(trace->mark, (off_t)strlen(trace->run));
+	ct_os_close(&trace->mark);
 }
 
 static bool entry_is_no_trace(int fd, const char *name)
@@ -405,13 +410,21 @@ bool run_trace_has_some(const struct run_trace *trace)
 	return trace->fd >= 0 && !directory_each(trace->fd, entry_is_no_trace);
 }
 
+void run_trace_done(const struct run_trace *trace)
+{
+	int mark = openat(trace->fd, MARK, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC);
+
+	if (mark >= 0)
+		(void)!write(mark, CT_FILE_RUN_DONE, sizeof CT_FILE_RUN_DONE - 1);
+	ct_os_close(&mark);
+}
+
 void run_trace_discard(struct run_trace *trace)
 {
-	struct run_losses losses;
 	char old[PATH_MAX];
 
-	run_losses_gather(trace->run, &losses);
-	if (trace->fd >= 0 && losses.processes == 0 && !run_trace_has_some(trace)) {
+	run_trace_end(trace);
+	if (trace->fd >= 0 && !run_trace_has_some(trace)) {
 		if (directory_remove(trace->path, trace->fd) && trace->has_old) {
 			(void)snprintf(old, sizeof old, "%s" OLD, trace->path);
 			(void)rename(old, trace->path);

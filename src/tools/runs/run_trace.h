@@ -16,12 +16,18 @@ struct run_trace {
 	char path[PATH_MAX - 64]; /* absolute */
 	const char *shown;        /* as the user names it */
 	int fd;                   /* locked while the run goes on */
+	int mark;                 /* locked while the program runs */
 	bool has_old;             /* the trace of an earlier run was renamed to NAME.old */
 	char run[33];             /* the run's number; the mark in the directory has it */
 };
 /* Makes the directory; renames one of an earlier run.  Returns false after a report. */
 bool run_trace_open(struct run_trace *trace, const char *name);
-/* Removes the directory if nothing is in it and no event waits for it: no program ran. */
+/* The program has ended: processes that it has left go on tracing, though this tool ends. */
+void run_trace_end(struct run_trace *trace);
+/* No process of the run and no event of it is left.  Who replaces the trace need not look for
+ * them. */
+void run_trace_done(const struct run_trace *trace);
+/* Removes the directory if nothing is in it.  No event waits for it. */
 void run_trace_discard(struct run_trace *trace);
 /* Does the directory have a trace? */
 bool run_trace_has_some(const struct run_trace *trace);
@@ -33,7 +39,8 @@ struct run_wanted {
 	const char *file_names;  /* NAME,...; NULL: all */
 	/* false, all of them: what is traced by default */
 	bool files, calls, paragraphs, statements;
-	bool records, io; /* records are of files: those are traced, too */
+	uint64_t limit_kb; /* of the trace; 0: none */
+	bool records, io;  /* records are of files: those are traced, too */
 };
 /* The tables of the page. */
 enum run_part { RUN_PROGRAMS, RUN_PARAGRAPHS, RUN_FILES, RUN_PARTS };
@@ -51,7 +58,11 @@ struct run_config {
 	char directory[PATH_MAX - 64]; /* private */
 	char path[PATH_MAX];           /* in it */
 	int lock;                      /* of the directory, until the tool ends */
+	int unread_fd; /* receives a byte of each program that cannot read the file; -1: none */
 };
+/* How many programs could not read the file, up to the most that a socket keeps for sure. */
+#define RUN_UNREAD_MOST 10u
+unsigned run_config_unread(const struct run_config *config);
 /* Reads the user's file.  words: the program and its arguments, for mftrace.application.  Returns
  * false after a report. */
 bool run_config_read(struct run_config *config, const struct run_wanted *wanted, char **words);

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/temporary_file.h"
@@ -140,46 +141,77 @@ static void temporary_remove(void)
 	temporary[0] = '\0';
 }
 
-/* Starts a process that removes the directory when this one ends in any way: a signal ends most
- * verbs at once.  It sees that a pipe is closed. */
-static void temporary_guard(void)
-{
-	int ends[2], null;
-	char byte;
-	sigset_t all;
+struct keeper_answer {
+	int error; /* 0: the directory is made */
+	char path[PATH_MAX];
+};
 
-	if (pipe2(ends, O_CLOEXEC) != 0)
-		return;
-	if (fork() != 0) {
-		(void)close(ends[0]); /* the other end stays open */
-		return;
-	}
-	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_SETMASK, &all, NULL);
-	(void)setsid();
-	(void)close(ends[1]);
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+/* Makes the directory, and removes it when the other end of the link is closed. */
+static _Noreturn void keeper_run(int link, struct keeper_answer *answer)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	char byte;
+
 	for (int fd = 0; fd < 3 && null >= 0; fd++)
 		(void)dup2(null, fd);
-	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+	/* From here on a signal to the group does not end it.  The directory is made after that. */
+	(void)setsid();
+	if (mkdtemp(answer->path) == NULL)
+		answer->error = errno;
+	else
+		memcpy(temporary, answer->path, sizeof temporary);
+	(void)!send(link, answer, sizeof *answer, MSG_NOSIGNAL);
+	while (answer->error == 0 && read(link, &byte, 1) < 0 && errno == EINTR)
 		;
 	temporary_remove();
 	_exit(0);
 }
 
+/* Starts the process that makes the directory and removes it when this one ends in any way: a
+ * signal ends most verbs at once, also one that comes while this is done. */
+static void keeper_start(struct keeper_answer *answer)
+{
+	sigset_t all, before;
+	pid_t keeper;
+	int link[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0) {
+		answer->error = errno;
+		return;
+	}
+	/* A signal to the group, or a terminal that closes, would end it before it has a session of
+	 * its own. */
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, &before);
+	keeper = fork();
+	if (keeper == 0) {
+		(void)close(link[0]);
+		keeper_run(link[1], answer);
+	}
+	answer->error = keeper < 0 ? errno : ECHILD; /* somebody has killed it */
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
+	(void)close(link[1]);
+	while (keeper > 0 && recv(link[0], answer, sizeof *answer, 0) < 0 && errno == EINTR)
+		;
+	if (answer->error != 0)
+		(void)close(link[0]); /* else it stays open */
+}
+
 static bool temporary_make(const char *verb)
 {
+	struct keeper_answer answer = { 0 };
+
 	if (temporary[0] != '\0')
 		return true;
-	(void)snprintf(temporary, sizeof temporary, "%s/ctrace-stream.XXXXXX",
+	(void)snprintf(answer.path, sizeof answer.path, "%s/ctrace-stream.XXXXXX",
 		       ct_temporary_directory("/tmp"));
-	if (mkdtemp(temporary) == NULL) {
-		fprintf(stderr, "%s: %s: %s\n", verb, temporary, strerror(errno));
-		temporary[0] = '\0';
+	keeper_start(&answer);
+	if (answer.error != 0) {
+		fprintf(stderr, "%s: %s: %s\n", verb, answer.path, strerror(answer.error));
 		return false;
 	}
+	memcpy(temporary, answer.path, sizeof temporary);
 	(void)atexit(temporary_remove);
-	temporary_guard();
 	return true;
 }
 

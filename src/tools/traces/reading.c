@@ -475,6 +475,8 @@ static void reading_report(const struct ct_read_note *found, void *user)
 		reading->withheld++;
 		return;
 	}
+	if (reading->losses_are_known && found->kind == CT_NOTE_LOST)
+		return;
 	shown.path = stream_shown_path(found->path);
 	if (reading->also != NULL)
 		reading->also(note, reading->also_user);

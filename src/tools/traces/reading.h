@@ -37,10 +37,11 @@ struct reading {
 	char **paths;
 	size_t path_count;
 	/* may be set by the verb before reading_open() */
-	bool has_pairs;       /* events get durations */
-	bool has_inferred;    /* and inferred ends are events */
-	bool pairs_are_shown; /* also called for every note, with the verb's own user */
-	ct_read_report *also; /* receives every note too, with the verb's own user */
+	bool has_pairs;        /* events get durations */
+	bool has_inferred;     /* and inferred ends are events */
+	bool pairs_are_shown;  /* also called for every note, with the verb's own user */
+	bool losses_are_known; /* the verb reports losses itself: their notes are withheld */
+	ct_read_report *also;  /* receives every note too, with the verb's own user */
 	void *also_user;
 	/* state while reading */
 	/* shows progress on standard error, if that is a terminal */

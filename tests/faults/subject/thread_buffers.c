@@ -410,29 +410,40 @@ static int mode_cancel_async(void)
 }
 
 /* ---- handler_commands: a handler traces while its own thread is in a command ---- */
+static long timer_us; /* 0: stopped */
+
+/* One signal after that time.  Each handler asks for the next one, because signals at a fixed rate
+ * would leave a slow machine no time for anything else. */
+static void timer_arm(void)
+{
+	struct itimerval once = { { 0, 0 }, { 0, __atomic_load_n(&timer_us, __ATOMIC_RELAXED) } };
+
+	REQUIRE(setitimer(ITIMER_REAL, &once, NULL) == 0);
+}
+
+static void timer_start(void (*handler)(int), int flags, long microseconds)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	REQUIRE(sigaction(SIGALRM, &action, NULL) == 0);
+	__atomic_store_n(&timer_us, microseconds, __ATOMIC_RELAXED);
+	timer_arm();
+}
+
+static void timer_stop(void)
+{
+	__atomic_store_n(&timer_us, 0, __ATOMIC_RELAXED);
+	timer_arm();
+}
+
 static void handler_trace(int number)
 {
 	int kept = errno;
 
 	(void)number;
 	thread_buffer_trace_nested(2);
+	timer_arm();
 	errno = kept;
-}
-
-static void timer_start(void (*handler)(int), int flags, long microseconds)
-{
-	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
-	struct itimerval interval = { { 0, microseconds }, { 0, microseconds } };
-
-	REQUIRE(sigaction(SIGALRM, &action, NULL) == 0 &&
-		setitimer(ITIMER_REAL, &interval, NULL) == 0);
-}
-
-static void timer_stop(void)
-{
-	struct itimerval none = { { 0, 0 }, { 0, 0 } };
-
-	REQUIRE(setitimer(ITIMER_REAL, &none, NULL) == 0);
 }
 
 static int mode_handler_commands(void)
@@ -459,17 +470,21 @@ static void handler_trace_nested(int number)
 	/* On a busy machine handlers alone could take all of the processor's time. */
 	if (tally->begun[2] >= (uint64_t)option("handlers", 50000))
 		timer_stop();
-	else if (depth < 8) {
-		depth++;
-		thread_buffer_trace_nested(2);
-		depth--;
-	}
+	/* The next signal may interrupt this handler, except the innermost. */
+	depth++;
+	if (depth < 8)
+		timer_arm();
+	thread_buffer_trace_nested(2);
+	if (depth == 8)
+		timer_arm();
+	depth--;
 	errno = kept;
 }
 
 static void handler_nothing(int number)
 {
 	(void)number;
+	timer_arm();
 }
 
 static int mode_handler_main(void)
@@ -740,10 +755,15 @@ static int mode_hung(void)
 	return subject_end();
 }
 
-/* ---- truncate: the process's own ring and session files are cut short while it traces ---- */
+/* ---- truncate: the process's own ring and session files are cut short while it traces.  often=K:
+ * K times, and their mode does not prevent it ---- */
 static bool file_is_truncated(int directory, const char *name)
 {
-	int fd = openat(directory, name, O_RDWR | O_CLOEXEC);
+	int fd;
+
+	if (option("often", 0) > 0)
+		(void)fchmodat(directory, name, 0600, 0);
+	fd = openat(directory, name, O_RDWR | O_CLOEXEC);
 	bool is_done = fd >= 0 && ftruncate(fd, 0) == 0;
 
 	if (fd >= 0)
@@ -765,25 +785,39 @@ static void files_truncate(const char *directory, const char *prefix)
 	(void)closedir(entries);
 }
 
-static int mode_truncate(void)
+static void own_files_truncate(void)
 {
-	char pattern[300];
-	DIR *runs;
+	const char *run = getenv("CTRACE_RUN_DIR"), *what = getenv("BATTERY_WHAT");
+	DIR *runs = opendir(run);
 	struct dirent *entry;
-	const char *what = getenv("BATTERY_WHAT");
+	char path[300];
 
-	thread_buffer_burst(1, 100);
-	(void)!ctrace_flush(60000);
-	runs = opendir(getenv("CTRACE_RUN_DIR"));
 	REQUIRE(runs != NULL && what != NULL);
 	while ((entry = readdir(runs)) != NULL) {
 		if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
 			continue;
-		(void)snprintf(pattern, sizeof pattern, "%s/%s", getenv("CTRACE_RUN_DIR"),
-			       entry->d_name);
-		files_truncate(pattern, what);
+		(void)snprintf(path, sizeof path, "%s/%s", run, entry->d_name);
+		files_truncate(path, what);
 	}
 	(void)closedir(runs);
+}
+
+static int mode_truncate(void)
+{
+	pthread_t thread;
+
+	thread_buffer_burst(1, 100);
+	(void)!ctrace_flush(60000);
+	if (option("often", 0) == 0) {
+		own_files_truncate();
+	} else {
+		thread = thread_start(burst_thread, (void *)(uintptr_t)5);
+		for (long i = 0; i < option("often", 0); i++) {
+			own_files_truncate();
+			thread_buffer_burst(1, 100);
+		}
+		thread_join(thread);
+	}
 	thread_buffer_burst(1, option("events", 5000));
 	thread_join(thread_start(burst_thread, (void *)(uintptr_t)4));
 	command_level();

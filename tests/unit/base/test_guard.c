@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../../sanitizer.h"
 #include "base/base.h"
 
 static void *read_mark(void *argument)
@@ -323,6 +324,31 @@ static void behind_a_shield_the_mask_is_that_of_before(void **state)
 	assert_int_equal(sigismember(&mask, SIGTERM), 0);
 }
 
+/* For good, so in a child. */
+static void signals_of_faults_are_left_when_somebody_handles_them(void **state)
+{
+	pid_t child = fork();
+	int status;
+
+	(void)state;
+	if (child == 0) {
+		sigset_t mask[2];
+
+		for (unsigned i = 0; i < 2; i++) {
+			ct_guard_enter();
+			(void)pthread_sigmask(SIG_SETMASK, NULL, &mask[i]);
+			ct_guard_leave();
+			ct_os_signals_leave_faults();
+		}
+		_exit(sigismember(&mask[0], SIGSEGV) == 1 && sigismember(&mask[1], SIGSEGV) == 0 &&
+				      sigismember(&mask[1], SIGTERM) == 1
+			      ? 0
+			      : 1);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
 /* With nobody who reads it. */
 static int broken_pipe(void)
 {
@@ -440,6 +466,42 @@ static void a_reset_outside_sections_leaves_the_programs_own_mask(void **state)
 	assert_int_equal(sigismember(&mask, SIGUSR2), 1);
 }
 
+static pthread_mutex_t traced = PTHREAD_MUTEX_INITIALIZER;
+static bool was_in_handler, has_lock;
+
+static void lock_in_handler(int number)
+{
+	(void)number;
+	was_in_handler = ct_thread_is_in_handler();
+	has_lock = ct_guard_lock_in_trace(&traced);
+	if (has_lock)
+		ct_guard_unlock(&traced);
+}
+
+static void a_handler_does_not_wait_for_the_lock_of_a_trace_call(void **state)
+{
+	const struct sigaction action = { .sa_handler = lock_in_handler };
+
+	(void)state;
+	assert_false(ct_thread_is_in_handler());
+	assert_true(ct_guard_lock_in_trace(&traced));
+	assert_int_equal(ct_thread_locked, 1);
+	assert_int_equal(pthread_mutex_trylock(&traced), EBUSY);
+	ct_guard_unlock(&traced);
+	assert_int_equal(ct_thread_locked, 0);
+	if (IS_THREAD_SANITIZED)
+		return; /* it calls handlers itself, later */
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_true(was_in_handler && has_lock); /* a free one is taken */
+	assert_int_equal(pthread_mutex_lock(&traced), 0);
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_true(was_in_handler && !has_lock);
+	assert_int_equal(ct_thread_locked, 0);
+	assert_int_equal(pthread_mutex_unlock(&traced), 0);
+	assert_int_equal(signal(SIGUSR1, SIG_DFL) == SIG_ERR, 0);
+}
+
 int test_guard(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -457,7 +519,9 @@ int test_guard(void)
 		cmocka_unit_test(a_reset_outside_sections_leaves_the_programs_own_mask),
 		cmocka_unit_test(a_handler_waits_for_the_end_of_the_shield),
 		cmocka_unit_test(behind_a_shield_the_mask_is_that_of_before),
-		cmocka_unit_test(output_behind_a_shield_raises_no_signal)
+		cmocka_unit_test(signals_of_faults_are_left_when_somebody_handles_them),
+		cmocka_unit_test(output_behind_a_shield_raises_no_signal),
+		cmocka_unit_test(a_handler_does_not_wait_for_the_lock_of_a_trace_call),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -223,6 +223,13 @@ static void a_file_system_that_copies_is_reported_not_to(void **state)
 	ct_os_store_in_place(-1);
 	assert_int_equal(errno, 4711);
 	assert_int_equal(close(fd), 0);
+	fd = memfd_create("memory", MFD_CLOEXEC);
+	assert_int_equal(ct_os_file_system(fd), CT_OS_MEMORY);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(ct_os_file_system(fd), CT_OS_AFAR);
+	fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC); /* not known as a disk's */
+	assert_int_equal(ct_os_file_system(fd), CT_OS_AFAR);
+	assert_int_equal(close(fd), 0);
 	child = fork();
 	if (child == 0)
 		_exit(store_on_btrfs());
@@ -428,6 +435,34 @@ static void a_piece_that_was_written_in_part_goes_on_where_it_stopped(void **sta
 	ct_os_close(&fd);
 }
 
+static volatile sig_atomic_t was_on_stack;
+
+static void note_stack(int number)
+{
+	(void)number;
+	was_on_stack = ct_os_on_signal_stack();
+}
+
+static void a_handler_on_its_own_stack_is_seen(void **state)
+{
+	static char other_stack[65536];
+	const stack_t stack = { .ss_sp = other_stack, .ss_size = sizeof other_stack };
+	struct sigaction action = { .sa_handler = note_stack, .sa_flags = SA_ONSTACK };
+	stack_t before;
+
+	(void)state;
+	assert_int_equal(sigaltstack(&stack, &before), 0);
+	assert_false(ct_os_on_signal_stack());
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_true(was_on_stack);
+	action.sa_flags = 0;
+	assert_int_equal(sigaction(SIGUSR1, &action, NULL), 0);
+	assert_int_equal(raise(SIGUSR1), 0);
+	assert_false(was_on_stack);
+	assert_int_equal(sigaltstack(&before, NULL), 0);
+}
+
 int test_os(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -449,6 +484,7 @@ int test_os(void)
 		TEST(renaming_aside_replaces_nothing),
 		TEST(a_fault_is_for_one_kind_of_call_and_ends),
 		TEST(a_status_says_what_the_caller_can_do),
+		TEST(a_handler_on_its_own_stack_is_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

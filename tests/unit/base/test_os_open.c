@@ -476,10 +476,63 @@ static void a_file_is_opened_with_what_it_is_known_by(void **state)
 	ct_os_close(&other);
 }
 
+static void a_directory_is_read_through_its_descriptor(void **state)
+{
+	const struct dirent *entry;
+	unsigned found = 0;
+	DIR *directory;
+	int fd;
+
+	(void)state;
+	put("f", "");
+	fd = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fd >= 0);
+	directory = ct_os_directory_stream(fd);
+	assert_non_null(directory);
+	while ((entry = readdir(directory)) != NULL)
+		found += strcmp(entry->d_name, "f") == 0;
+	assert_int_equal(found, 1);
+	assert_int_equal(closedir(directory), 0);
+	assert_int_equal(fcntl(fd, F_GETFD), -1); /* the stream had it */
+	assert_null(ct_os_directory_stream(-1));
+	fd = open("f", O_RDONLY | O_CLOEXEC);
+	assert_null(ct_os_directory_stream(fd));
+	assert_int_equal(close(fd), 0);
+}
+
+static void a_kept_file_is_made_once_with_its_mode_and_size(void **state)
+{
+	static const mode_t masks[] = { 0, 022, 0777 };
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(masks); i++) {
+		mode_t before = umask(masks[i]);
+		struct ct_file_id id;
+		struct stat info;
+		int fd, again;
+
+		assert_int_equal(ct_os_make_kept(AT_FDCWD, "kept", &fd, &id), CTRACE_OK);
+		(void)umask(before);
+		assert_int_equal(mode_of("kept"), CT_OS_KEPT_MODE);
+		assert_true(ct_os_is_file(fd, &id));
+		assert_true((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
+		assert_int_equal(ct_os_extend(fd, 100000), CTRACE_OK);
+		assert_int_equal(ct_os_allocate_quietly(fd, 0, 8192), CTRACE_OK);
+		assert_int_equal(fstat(fd, &info), 0);
+		assert_int_equal(info.st_size, 100000);
+		assert_true(info.st_blocks >= 16);
+		assert_int_equal(ct_os_make_kept(AT_FDCWD, "kept", &again, &id), CTRACE_OS_ERROR);
+		assert_int_equal(errno, EEXIST);
+		ct_os_close(&fd);
+		assert_int_equal(unlink("kept"), 0);
+	}
+}
+
 int test_os_open(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(another_root_or_mount_name_space_is_another_world),
+		TEST(a_kept_file_is_made_once_with_its_mode_and_size),
 		TEST(a_kept_file_is_opened_by_its_owner_and_stays_kept),
 		TEST(a_new_file_has_mode_0600_whatever_the_umask_is),
 		TEST(the_descriptor_closes_at_exec_and_blocks_as_usual),
@@ -501,6 +554,7 @@ int test_os_open(void)
 		TEST(a_file_that_cannot_be_looked_at_is_not_another_one),
 		TEST(a_directory_is_opened_by_its_own_name),
 		TEST(a_file_is_opened_with_what_it_is_known_by),
+		TEST(a_directory_is_read_through_its_descriptor),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
  */
 #include "os_fixture.h"
 
+#include "still_clock_fixture.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -195,6 +197,16 @@ static void *count_on(void *unused)
 	return NULL;
 }
 
+static void a_wait_ends_although_the_clock_stands_still(void **state)
+{
+	uint32_t unchanged = 0;
+
+	(void)state;
+	clock_stop();
+	assert_false(ct_os_wait_until(&unchanged, 1, 2000000));
+	clock_go();
+}
+
 static void a_counter_that_goes_round_is_waited_for(void **state)
 {
 	pthread_t thread;
@@ -254,6 +266,7 @@ int test_os_thread(void)
 		TEST(thread_local_storage_does_not_take_our_stack),
 		TEST(a_thread_exists_until_it_has_ended),
 		TEST(a_counter_that_goes_round_is_waited_for),
+		TEST(a_wait_ends_although_the_clock_stands_still),
 		TEST(a_thread_with_descriptors_of_its_own),
 	};
 

@@ -132,6 +132,7 @@ static void raise_in_a_section(void *argument)
 {
 	sigset_t pending;
 
+	ct_guard_output();
 	ct_guard_enter();
 	*(bool *)argument = ct_thread_locked == 1;
 	(void)raise(SIGPIPE);

@@ -113,17 +113,20 @@ static void a_fast_first_record_is_dated_by_the_only_point(void **state)
 
 /* ---- a machine of our own: nothing here reads a clock ---- */
 
-/* What its clocks say after `now` nanoseconds; 3 ticks a nanosecond. */
+#define RATE 30u
+
+/* What its clocks say after `now` nanoseconds. */
 struct machine {
 	uint64_t now;
 	uint64_t ticks, boot_ns; /* when now is 0 */
 	uint64_t wall_ns;
+	uint64_t rate; /* ticks in 10 ns */
 	struct ct_sync sync;
 };
 
 static struct ct_clock_reading machine_read(const struct machine *m)
 {
-	return (struct ct_clock_reading){ .ticks = m->ticks + 3 * m->now,
+	return (struct ct_clock_reading){ .ticks = m->ticks + m->rate * m->now / 10,
 					  .boot_ns = m->boot_ns + m->now,
 					  .wall_ns = m->wall_ns + m->now,
 					  .width_ns = 50 };
@@ -151,9 +154,9 @@ static struct machine *machine_start(void)
 	static struct machine m;
 	struct ct_clock_reading now;
 
-	m = (struct machine){ .ticks = 900 * SECOND,
-			      .boot_ns = 77 * SECOND,
-			      .wall_ns = 1000 * HOUR };
+	m = (struct machine){
+		.ticks = 900 * SECOND, .boot_ns = 77 * SECOND, .wall_ns = 1000 * HOUR, .rate = RATE
+	};
 	now = machine_read(&m);
 	ct_sync_begin(&m.sync, CT_CLOCK_COUNTER, &now);
 	machine_run(&m, 500 * MS);
@@ -470,6 +473,75 @@ static void a_sleep_that_the_monotonic_clock_leaves_out_is_no_step(void **state)
 	assert_int_equal(ct_sync_wall_ns(&sync, SECOND), HOUR);
 	assert_int_equal(ct_sync_wall_ns(&sync, SECOND + MS - 1000), now.wall_ns - 1000);
 	assert_int_equal(ct_sync_wall_ns(&sync, SECOND + MS + 1000), now.wall_ns + 1000);
+}
+
+/* ---- a guest moves to another host, or is restored from a snapshot ---- */
+
+/* The counter goes on from another value, `by` ticks away, at another rate; all clocks stood still
+ * for asleep_ns.  The consumer thread reads the clocks every pause_ns, and dates events after each
+ * reading.  They stay in order, and their dates are right soon after the move. */
+static void check_move(uint64_t by, uint64_t rate, uint64_t pause_ns, uint64_t asleep_ns)
+{
+	struct machine *m = machine_start();
+	struct time_bound before = machine_event(m);
+	uint64_t last = 0, dated = 0, most_off = 0;
+	/* A slope is that of 100 ms at least. */
+	uint64_t settled_ns = 4 * pause_ns + 200 * MS, epochs;
+	const struct ct_sync_epoch *newest;
+
+	m->ticks += by + m->rate * m->now / 10 - rate * m->now / 10;
+	m->rate = rate;
+	m->boot_ns += asleep_ns;
+	m->wall_ns += asleep_ns;
+	for (uint64_t end = m->now + settled_ns; m->now < end;) {
+		struct ct_clock_reading now;
+
+		m->now += pause_ns;
+		now = machine_read(m);
+		ct_sync_add(&m->sync, &now, dated);
+		for (unsigned i = 0; i < 3; i++) {
+			struct time_bound event = machine_event(m);
+			uint64_t date = ct_sync_wall_ns(&m->sync, event.ticks);
+
+			assert_true(date >= last);
+			last = date;
+			dated = event.ticks;
+			if (distance(date, event.wall_ns) > most_off)
+				most_off = distance(date, event.wall_ns);
+			m->now += 1000;
+		}
+	}
+	assert_in_range(most_off, 0, 200 * MS);
+	epochs = m->sync.epoch_count;
+	assert_in_range(epochs, 1, 3);
+	for (unsigned i = 0; i < 40; i++) {
+		machine_run(m, pause_ns);
+		assert_in_range(distance(ct_sync_wall_ns(&m->sync, machine_event(m).ticks),
+					 machine_event(m).wall_ns),
+				0, 1000);
+	}
+	assert_int_equal(m->sync.epoch_count, epochs);
+	/* Ticks that the counter has shown twice, or is about to, belong to the newer epoch. */
+	newest = &m->sync.epochs[epochs - 1];
+	if (epochs == 1 || before.ticks < newest->from_ticks || before.ticks > newest->to_ticks)
+		check_date(m, before);
+	assert_int_equal(clock_at(m, machine_event(m))->steps, 0);
+}
+
+static void a_counter_with_another_value_and_rate_dates_right_soon(void **state)
+{
+	static const uint64_t jumps[] = { 0, HOUR, 0 - 300 * SECOND, 0 - 895 * SECOND },
+			      rates[] = { RATE, 29, 33, 36, 20, 60, 10, 100 },
+			      pauses[] = { MS, 5 * MS, 100 * MS, SECOND, 60 * SECOND },
+			      sleeps[] = { 0, SECOND, 8 * HOUR };
+
+	(void)state;
+	for (size_t jump = 0; jump < CT_COUNT(jumps); jump++)
+		for (size_t rate = 0; rate < CT_COUNT(rates); rate++)
+			for (size_t pause = 0; pause < CT_COUNT(pauses); pause++)
+				for (size_t sleep = 0; sleep < CT_COUNT(sleeps); sleep++)
+					check_move(jumps[jump], rates[rate], pauses[pause],
+						   sleeps[sleep]);
 }
 
 static void readings_of_two_processors_at_once_say_nothing(void **state)
@@ -928,6 +1000,23 @@ static void now_is_read_from_the_source_of_the_points(void **state)
 	}
 }
 
+static void the_points_say_which_clock_and_why(void **state)
+{
+	const struct ct_clock_reading now = twins(SECOND);
+	char text[CT_CLOCK_TEXT];
+	struct ct_sync sync;
+
+	(void)state;
+	ct_sync_begin(&sync, CT_CLOCK_MONOTONIC, &now);
+	sync.why = CT_CLOCK_IS_SET;
+	ct_sync_print_clock(&sync, text);
+	assert_string_equal(text, "CLOCK_MONOTONIC: ctrace.clock says so");
+	ct_sync_begin(&sync, CT_CLOCK_COUNTER, &now);
+	sync.why = CT_CLOCK_IS_KERNELS;
+	ct_sync_print_clock(&sync, text);
+	assert_non_null(strstr(text, ": the kernel keeps time by it"));
+}
+
 int test_sync(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -944,6 +1033,7 @@ int test_sync(void)
 		cmocka_unit_test(ticks_that_jump_ahead_begin_anew),
 		cmocka_unit_test(ticks_that_stand_still_in_a_sleep_begin_anew),
 		cmocka_unit_test(a_sleep_that_the_monotonic_clock_leaves_out_is_no_step),
+		cmocka_unit_test(a_counter_with_another_value_and_rate_dates_right_soon),
 		cmocka_unit_test(readings_of_two_processors_at_once_say_nothing),
 		cmocka_unit_test(the_past_is_dated_by_near_points),
 		cmocka_unit_test(the_ends_of_an_epoch_are_never_thinned_out),
@@ -962,6 +1052,7 @@ int test_sync(void)
 		cmocka_unit_test(a_writer_in_the_middle_hides_nothing_from_a_reader),
 		cmocka_unit_test(what_a_dead_writer_left_half_made_is_written_over),
 		cmocka_unit_test(now_is_read_from_the_source_of_the_points),
+		cmocka_unit_test(the_points_say_which_clock_and_why),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

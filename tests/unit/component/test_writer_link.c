@@ -141,7 +141,12 @@ static void trace(uint32_t count)
 
 static struct ct_ring *newest_ring(void)
 {
-	return ct_ring_pool_at(ct_process.pool, ct_ring_pool_count(ct_process.pool) - 1);
+	uint32_t at = ct_ring_pool_count(ct_process.pool) - 1;
+
+	/* A ring that is ready may be newer, and nothing has been in it. */
+	while (!ct_ring_is_used(ct_ring_pool_at(ct_process.pool, at)->head))
+		at--;
+	return ct_ring_pool_at(ct_process.pool, at);
 }
 
 static int setup_group(void **state)

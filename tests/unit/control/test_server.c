@@ -6,6 +6,7 @@
  */
 #include "control_fixture.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -210,6 +211,48 @@ static void its_first_task_is_done_when_it_is_due(void **state)
 	assert_int_equal(ct_server_start(&options), CTRACE_OK);
 	while (__atomic_load_n(&tasks_done, __ATOMIC_SEQ_CST) == 0)
 		(void)sched_yield();
+	ct_server_stop();
+	tasks_done = 0;
+	start();
+}
+
+static bool starter_waits; /* a thread that is started runs before its starter goes on */
+
+/* Stands before the C library's. */
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+		   void *argument)
+{
+	int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+	int error;
+
+	*(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+	error = real(thread, attributes, body, argument);
+	while (starter_waits && error == 0 && __atomic_load_n(&tasks_done, __ATOMIC_SEQ_CST) == 0)
+		(void)sched_yield();
+	return error;
+}
+
+static enum ctrace_status asked;
+
+static void ask_for_another(void *user)
+{
+	asked = ct_server_later(60000, count_task, user);
+	count_task(user);
+}
+
+static void its_first_task_asks_for_another_before_the_start_has_ended(void **state)
+{
+	const struct ct_server_options options = {
+		.session = &session, .answer = answer, .user = &served, .task = ask_for_another
+	};
+
+	(void)state;
+	ct_server_stop();
+	asked = CTRACE_TIMED_OUT;
+	starter_waits = true;
+	assert_int_equal(ct_server_start(&options), CTRACE_OK);
+	starter_waits = false;
+	assert_int_equal(asked, CTRACE_OK);
 	ct_server_stop();
 	tasks_done = 0;
 	start();
@@ -887,6 +930,7 @@ int test_server(void)
 		TEST(a_thread_that_sleeps_ends_by_itself),
 		TEST(a_thread_that_was_stopped_just_before_it_sleeps_ends_too),
 		TEST(its_first_task_is_done_when_it_is_due),
+		TEST(its_first_task_asks_for_another_before_the_start_has_ended),
 		TEST(the_socket_is_the_users_alone_whatever_the_umask_is),
 		TEST(a_directory_with_a_long_path_has_a_socket_too),
 		TEST(requests_come_in_pieces),

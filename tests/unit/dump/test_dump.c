@@ -85,6 +85,8 @@ static void body_dumps_itself(void)
 	CHILD_CHECK(ct_dump_make_room("dumps", 1, 1, "") == 1 && !exists(again));
 	ct_crash_follow(&ct_process); /* ctrace.dump.on = off: nothing is installed */
 	CHILD_CHECK(!ct_crash_ends_process());
+	ct_crash_leave("trigger X"); /* the directory has to stay for the dump */
+	CHILD_CHECK(ct_crash_ends_process());
 }
 
 static void a_process_dumps_itself(void **state)

@@ -132,7 +132,7 @@ static void failing_stat_removes_nothing(void **state)
 		for (unsigned skip = 0; skip < 8; skip++) {
 			enum ctrace_status status;
 
-			ct_os_fail(CT_OS_STAT, skip, 1, errors[error]);
+			ct_os_fail(CT_OS_STAT, skip / 4, 1 + skip, errors[error]);
 			status = write_numbered(f, &stream, next, 10);
 			ct_os_fail(CT_OS_STAT, 0, 0, 0);
 			if (status != CTRACE_OK) {

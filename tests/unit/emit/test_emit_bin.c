@@ -603,6 +603,26 @@ static void assert_program_files_untouched(void)
 	}
 }
 
+/* A new class, or the first event of a thread, needs other files than the batch before. */
+static void closed_descriptors_cost_no_batch(void **state)
+{
+	struct fixture *f = *state;
+	struct ctrace_stream streams[] = { { .id = 0 }, { .id = 1 } };
+	struct ctrace_event_item item;
+	struct ctrace_event event;
+
+	fixture_open(f, "FILE=t.ctb\n");
+	assert_int_equal(write_numbered(f, &streams[0], 0, 10), CTRACE_OK);
+	assert_int_equal(close_range(3, ~0u, 0), 0);
+	event = text_event(f, &item, "OTHER", 2, "number 10.");
+	assert_int_equal(write_events(f, &event, 1, &streams[0], 1), CTRACE_OK);
+	assert_int_equal(close_range(3, ~0u, 0), 0);
+	event = text_event(f, &item, "COMP", 1, "number 11.");
+	assert_int_equal(write_events(f, &event, 1, &streams[1], 1), CTRACE_OK);
+	fixture_close(f);
+	assert_numbers("t.ctb", 0, 12);
+}
+
 /* Held between the look at a descriptor and its use, at each use of a batch, while the program
  * closes everything and opens files of its own: they stay as they are, and each event is there once
  * in the end. */
@@ -685,6 +705,7 @@ int test_emit_bin(void)
 		TEST(what_cannot_be_rotated_goes_on),
 		TEST(recovery_after_rotating),
 		TEST(uncommitted_events_do_not_count),
+		TEST(closed_descriptors_cost_no_batch),
 		TEST(programs_files_are_never_ours),
 	};
 

@@ -86,9 +86,10 @@ static void nothing(void **state)
 	assert_string_equal(printed(&(struct ct_run_page_options){ .trace = "a b'c.ctb",
 								   .report = "-o.html",
 								   .losses = "1 was lost\n" }),
-			    "0 events\n\nNo program was entered.\n"
-			    "\nNo paragraph was announced: that needs cobc -ftrace or -ftraceall.\n"
-			    "\nNo file was opened.\n"
+			    "0 events\n\nThe trace has no entry of a program.\n"
+			    "\nThe trace has no paragraph: the programs have none, or were\n"
+			    "compiled without -ftrace or -ftraceall.\n"
+			    "\nThe trace has no file.\n"
 			    "\nTRACE\n1 was lost\n"
 			    "ctrace show 'a b'\\''c.ctb'\nreport: ./-o.html\n");
 }
@@ -102,9 +103,10 @@ static void what_was_not_traced(void **state)
 
 	(void)state;
 	file(1001, "GONE", "gone", "35", 0);
-	assert_non_null(strstr(printed(&options), "\nPrograms were not traced.\n\nNo paragraph was "
-						  "announced: that needs cobc -ftrace or "
-						  "-ftraceall.\n\nFiles were not traced.\n"));
+	assert_non_null(strstr(printed(&options), "\nPrograms were not traced.\n\nThe trace has no "
+						  "paragraph: the programs have none, or were\n"
+						  "compiled without -ftrace or -ftraceall.\n"
+						  "\nFiles were not traced.\n"));
 	/* The errors of files are always traced. */
 	assert_non_null(strstr(ct_buf_text(&text), "OPEN of GONE: status 35"));
 	assert_null(strstr(ct_buf_text(&text), "FILE "));
@@ -132,8 +134,8 @@ static void files_that_were_asked_for(void **state)
 	assert_non_null(strstr(ct_buf_text(&text), "OPEN of GONE: status 35"));
 	options.files = "other";
 	page->files.count = 2; /* (others) and GONE */
-	assert_non_null(
-		strstr(printed(&options), "\nNone of the files that --files names was opened.\n"));
+	assert_non_null(strstr(printed(&options),
+			       "\nThe trace has none of the files that --files names.\n"));
 }
 
 static void rows_and_width(void **state)

@@ -165,6 +165,59 @@ static void the_time_is_local(void **state)
 	assert_true(strcmp(printed, before) == 0 || strcmp(printed, after) == 0);
 }
 
+static void hand_over(void)
+{
+	const struct ct_session_head *head;
+
+	CHILD_CHECK(ct_process_attach() == &ct_process);
+	head = ct_process.session.head;
+	ct_process.lost_early[CTRACE_INFO] = 2; /* nobody traces this level */
+	ct_process.lost_early[CTRACE_WARN] = 3;
+	ct_process_hand_over_losses();
+	CHILD_CHECK(head->lost[CTRACE_LOSS_NESTED] == 3);
+	CHILD_CHECK(head->lost_to_all[CTRACE_LOSS_NESTED] == 3);
+	ct_process_hand_over_losses();
+	CHILD_CHECK(head->lost[CTRACE_LOSS_NESTED] == 3);
+	CHILD_CHECK(ct_process.lost_early[CTRACE_INFO] == 0);
+}
+
+static void what_was_lost_early_is_handed_over_once(void **state)
+{
+	(void)state;
+	configure("mftrace.level = warn\n");
+	assert_int_equal(run_traced(hand_over), 0);
+}
+
+static void ring_and_rouse(void)
+{
+	const struct ct_session_head *head;
+
+	CHILD_CHECK(!ct_process_has_session());
+	CHILD_CHECK(!ctrace_enabled(&tracer, CTRACE_FATAL));
+	CHILD_CHECK(ct_process_has_session() && ct_process.state == CT_PROCESS_DORMANT);
+	head = ct_process.session.head;
+	CHILD_CHECK(ct_process_level_word(tracer.component) == &head->bell);
+	CHILD_CHECK(!ct_process_hears_bell());
+	ct_process.session.head->bell.level = 0; /* as ct_bell_ring() */
+	CHILD_CHECK(ct_process_hears_bell());
+	ct_thread_locked++;
+	CHILD_CHECK(ct_process_rouse() == NULL);
+	ct_thread_locked--;
+	CHILD_CHECK(ct_process.state == CT_PROCESS_DORMANT);
+	CHILD_CHECK(ct_process_rouse() == &ct_process);
+	CHILD_CHECK(ct_process.state == CT_PROCESS_ATTACHED);
+	CHILD_CHECK(ct_process_has_session() && !ct_process_hears_bell());
+	CHILD_CHECK(ct_process_level_word(tracer.component) ==
+		    &ct_registry_entry(ct_process.registry, tracer.component)->level_word);
+}
+
+static void a_dormant_process_hears_its_bell_and_can_be_roused(void **state)
+{
+	(void)state;
+	configure("mftrace.level = none\n");
+	assert_int_equal(run_traced(ring_and_rouse), 0);
+}
+
 int test_process(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +237,10 @@ int test_process(void)
 		cmocka_unit_test_setup_teardown(
 			waking_raises_the_word_that_the_consumer_thread_sleeps_on, fixture_setup,
 			fixture_teardown),
+		cmocka_unit_test_setup_teardown(what_was_lost_early_is_handed_over_once,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_dormant_process_hears_its_bell_and_can_be_roused,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,7 @@ static int setup(void **state)
 		.frequency = 2995200001,
 		.offset_s = 1700000000,
 		.offset = 2995200000,
+		.clock = "tsc: the kernel keeps time by it",
 	};
 	struct ctrace_event_item items[64];
 	struct texts *t = calloc(1, sizeof *t);

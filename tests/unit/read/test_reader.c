@@ -476,6 +476,25 @@ static void a_filter_that_accepts_nothing_is_explained(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
 
+static void who_knows_when_a_process_ended_says_so(void **state)
+{
+	struct fixture *f = *state;
+	struct ct_reader *reader;
+	uint64_t other;
+
+	make_trace(f, "a.ctb", 0, 3, 2);
+	f->context.pid = 4712;
+	make_trace(f, "b.ctb", 3, 3, 2);
+	reader = reader_of(&(struct ct_reader_options){ .report = NULL }, ".");
+	assert_int_equal(count_events(reader), 6);
+	other = ct_reader_source_process(reader, 1)->ended_ns;
+	ct_reader_process_ended(reader, 4711, START_NS + 12345);
+	ct_reader_process_ended(reader, 4713, START_NS + 1); /* of none */
+	assert_int_equal(ct_reader_source_process(reader, 0)->ended_ns, START_NS + 12345);
+	assert_int_equal(ct_reader_source_process(reader, 1)->ended_ns, other);
+	ct_reader_destroy(reader);
+}
+
 int test_reader(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,6 +513,7 @@ int test_reader(void)
 		TEST(a_live_event_is_a_event),
 		TEST(live_events_are_paired),
 		TEST(a_live_event_infers_ends),
+		TEST(who_knows_when_a_process_ended_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -250,6 +250,19 @@ static void bad_arguments_change_nothing(void **state)
 	assert_int_equal(ct_registry_count(registry), 0);
 }
 
+static void the_lowest_level_is_that_of_any_component_or_the_default(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_registry_lowest_level(registry), CTRACE_LEVEL_NONE);
+	(void)add("low.own");
+	set_level(NULL, CTRACE_ERROR);
+	assert_int_equal(ct_registry_lowest_level(registry), CTRACE_ERROR);
+	set_level("low.own", CTRACE_INFO);
+	assert_int_equal(ct_registry_lowest_level(registry), CTRACE_INFO);
+	set_level("low.own", CTRACE_FATAL);
+	assert_int_equal(ct_registry_lowest_level(registry), CTRACE_ERROR);
+}
+
 int test_level(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +280,7 @@ int test_level(void)
 		EACH(a_defined_trace_hears_of_a_level_that_changes_nothing),
 		EACH(a_trace_with_a_bad_level_changes_nothing),
 		EACH(bad_arguments_change_nothing),
+		EACH(the_lowest_level_is_that_of_any_component_or_the_default),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

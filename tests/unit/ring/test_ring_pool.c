@@ -8,6 +8,9 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
 
 static struct ct_session session;
 static struct ct_ring_pool *pool;
@@ -218,6 +221,9 @@ static void an_owner_moves_to_a_larger_ring_and_leaves_what_it_has(void **state)
 	assert_true(produce(64, 0));
 	next = ct_ring_pool_grow(pool, first, &large);
 	assert_ptr_not_equal(next, first);
+	assert_int_equal(session.head->late_rings, 1);
+	assert_int_equal(ct_ring_owner(first), 1);
+	ct_ring_pool_leave(first);
 	assert_int_equal(next->capacity, 8 * CT_RING_MIN);
 	assert_false(next->may_grow);
 	assert_int_equal(ct_ring_owner(next), 1);
@@ -314,6 +320,7 @@ static void a_ring_without_a_thread_holds_nobody_up(void **state)
 	(void)state;
 	hold_up(first);
 	next = ct_ring_pool_grow(pool, first, &large);
+	ct_ring_pool_leave(first);
 	check_free(first);
 	hold_up(next);
 	ct_ring_pool_give_back(pool, next);
@@ -349,6 +356,11 @@ static void a_ring_that_was_cut_is_made_whole_and_keeps_its_owner(void **state)
 	assert_int_equal(ct_ring_owner(taken), 17);
 	assert_int_equal(taken->head->channel, 2);
 	assert_int_equal(taken->head->overflow, CT_OVERFLOW_DISCARD);
+	assert_int_equal(taken->head->magic, CT_RING_MAGIC);
+	/* The handler of SIGBUS has restored the length alone. */
+	assert_int_equal(chmod(path, 0600) | truncate(path, 0), 0);
+	assert_true(ct_ring_heal(taken, &session));
+	assert_int_equal(ct_ring_pool_heal(pool), 0);
 	assert_int_equal(taken->head->magic, CT_RING_MAGIC);
 	assert_ptr_not_equal(ct_ring_pool_take(pool, &kind, 18), taken);
 	/* Private memory has no file to be cut. */
@@ -571,7 +583,7 @@ static void a_fork_waits_for_a_ring_that_is_being_made(void **state)
 	assert_null(bad);
 }
 
-static const struct ct_ring_kind least = { .capacity = CT_RING_MIN, .full = 8 * CT_RING_MIN };
+static const struct ct_ring_kind least = { .capacity = CT_RING_MIN, .full = CT_RING_MIN };
 
 /* Files in the directory whose names begin with `prefix`; the path of the last one. */
 static unsigned count_files(const char *prefix, char out_path[5000])
@@ -667,9 +679,199 @@ static void without_room_none_is_kept_ready(void **state)
 	assert_int_equal(ct_ring_pool_take(pool, &least, 3)->place, CT_RING_IN_DIRECTORY);
 }
 
+/* ---- larger rings that are ready */
+
+static const struct ct_ring_kind growing = { .capacity = CT_RING_MIN, .full = 64 * CT_RING_MIN };
+
+/* The owner fills its ring, at any pace that this machine allows, until the larger one is there. */
+static struct ct_ring *fill_until_ready(struct ct_ring *owned)
+{
+	while (owned->next == NULL) {
+		ct_ring_pool_stock(pool);
+		owned->head->head += owned->capacity / 2;
+		ct_ring_pool_stock(pool);
+	}
+	return owned->next;
+}
+
+static void a_ring_grows_by_a_factor_and_as_far_as_the_event_needs(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_ring_next_capacity(0, 1 << 20, 0), 32 << 10);
+	assert_int_equal(ct_ring_next_capacity(32 << 10, 1 << 20, 0), 256 << 10);
+	assert_int_equal(ct_ring_next_capacity(256 << 10, 1 << 20, 0), 1 << 20);
+	assert_int_equal(ct_ring_next_capacity(0, 1 << 20, 100000), 256 << 10);
+	assert_int_equal(ct_ring_next_capacity(0, 64 << 10, 100000), 64 << 10);
+}
+
+static void a_larger_ring_is_ready_for_a_thread_that_fills_its_own(void **state)
+{
+	struct ct_ring *first = ct_ring_pool_take(pool, &growing, 1), *next;
+	uint32_t moves;
+
+	(void)state;
+	ct_ring_pool_stock(pool);
+	assert_null(first->next); /* the thread has traced nothing */
+	next = fill_until_ready(first);
+	assert_int_equal(next->capacity, 8 * CT_RING_MIN);
+	assert_int_equal(ct_ring_owner(next), 0);
+	assert_false(ct_ring_is_used(next->head));
+	/* Nobody gets it but the owner. */
+	assert_ptr_not_equal(ct_ring_pool_take(pool,
+					       &(struct ct_ring_kind){ .capacity = 8 * CT_RING_MIN,
+								       .full = 64 * CT_RING_MIN },
+					       2),
+			     next);
+	moves = session.head->ring_moves;
+	points = 0;
+	ct_point_set(count_points);
+	assert_ptr_equal(ct_ring_pool_take_ready(pool, first, &growing, 100), next);
+	ct_point_set(NULL);
+	assert_int_equal(points, 0); /* none was made */
+	assert_int_equal(ct_ring_owner(next), 1);
+	assert_true(next->may_grow);
+	assert_int_not_equal(session.head->ring_moves, moves);
+	assert_int_equal(ct_ring_owner(first), 1); /* a handler may leave here */
+	ct_ring_pool_leave(first);
+	assert_int_equal(ct_ring_owner(first), 0);
+	assert_null(first->next);
+	assert_int_equal(session.head->late_rings, 0);
+}
+
+static void a_ring_that_its_owner_did_not_need_is_free(void **state)
+{
+	for (unsigned how = 0; how < 3; how++) {
+		struct ct_ring *first = ct_ring_pool_take(pool, &growing, NO_THREAD), *next;
+		struct ct_ring_kind kind = growing;
+
+		(void)state;
+		next = fill_until_ready(first);
+		kind.capacity = next->capacity;
+		if (how == 0)
+			ct_ring_pool_give_back(pool, first);
+		else if (how == 1)
+			ct_ring_pool_leave(first);
+		else
+			ct_ring_pool_reap(pool, first, NO_THREAD);
+		assert_null(first->next);
+		assert_ptr_equal(ct_ring_pool_take(pool, &kind, 3), next);
+		ct_ring_pool_give_back(pool, next);
+	}
+}
+
+static void a_ring_in_stock_goes_to_one_thread(void **state)
+{
+	struct ct_ring *owned[3], *larger[2];
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++)
+		owned[i] = ct_ring_pool_take(pool, &growing, i + 1);
+	while (ct_ring_pool_count(pool) < 5) /* some milliseconds after the first */
+		ct_ring_pool_stock(pool);
+	assert_null(ct_ring_pool_take_ready(pool, owned[0], &least, 100));
+	assert_null(ct_ring_pool_take_ready(pool, owned[0], &growing, CT_RING_DEFAULT));
+	for (uint32_t i = 0; i < 2; i++) {
+		larger[i] = ct_ring_pool_take_ready(pool, owned[i], &growing, 100);
+		assert_non_null(larger[i]);
+		assert_int_equal(larger[i]->capacity, CT_RING_DEFAULT);
+		assert_int_equal(ct_ring_owner(larger[i]), i + 1);
+	}
+	assert_ptr_not_equal(larger[0], larger[1]);
+	assert_null(ct_ring_pool_take_ready(pool, owned[2], &growing, 100));
+	ct_ring_pool_stock(pool);
+	assert_non_null(ct_ring_pool_take_ready(pool, owned[2], &growing, 100));
+}
+
+static struct ct_ring *to_leave, *moved_to;
+
+static void *move_to_larger(void *unused)
+{
+	struct ct_ring *larger = ct_ring_pool_take_ready(pool, to_leave, &growing, 100);
+
+	__atomic_store_n(&moved_to, larger, __ATOMIC_RELEASE);
+	return unused;
+}
+
+/* The thread has noted its move, and waits before it uses the larger ring. */
+static void nobody_moves_while_the_pool_is_held(void **state)
+{
+	uint32_t moves;
+	pthread_t thread;
+
+	(void)state;
+	to_leave = ct_ring_pool_take(pool, &growing, 1);
+	moved_to = NULL;
+	(void)fill_until_ready(to_leave);
+	moves = session.head->ring_moves;
+	ct_ring_pool_hold(pool);
+	assert_int_equal(pthread_create(&thread, NULL, move_to_larger, NULL), 0);
+	(void)alarm(60);
+	while (__atomic_load_n(&session.head->ring_moves, __ATOMIC_ACQUIRE) == moves)
+		(void)sched_yield();
+	(void)alarm(0);
+	assert_null(__atomic_load_n(&moved_to, __ATOMIC_ACQUIRE));
+	ct_ring_pool_release(pool);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_non_null(moved_to);
+}
+
+static sem_t is_held, may_release;
+
+static void *hold(void *unused)
+{
+	ct_ring_pool_hold(pool);
+	(void)sem_post(&is_held);
+	while (sem_wait(&may_release) != 0)
+		;
+	ct_ring_pool_release(pool);
+	return unused;
+}
+
+static void move_in_handler(int number)
+{
+	(void)number;
+	(void)move_to_larger(NULL);
+}
+
+/* The holder may wait for what the interrupted code holds.  The larger ring stays ready. */
+static void a_handler_does_not_wait_to_move(void **state)
+{
+	struct ct_ring *ready;
+	pthread_t thread;
+
+	(void)state;
+	to_leave = ct_ring_pool_take(pool, &growing, 1);
+	moved_to = NULL;
+	ready = fill_until_ready(to_leave);
+	(void)sem_init(&is_held, 0, 0);
+	(void)sem_init(&may_release, 0, 0);
+	assert_int_equal(pthread_create(&thread, NULL, hold, NULL), 0);
+	while (sem_wait(&is_held) != 0)
+		;
+	(void)signal(SIGUSR1, move_in_handler);
+	(void)alarm(60);
+	(void)raise(SIGUSR1);
+	(void)alarm(0);
+	assert_null(moved_to);
+	(void)sem_post(&may_release);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_ptr_equal(ct_ring_pool_take_ready(pool, to_leave, &growing, 100), ready);
+}
+
 int test_ring_pool(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_ring_grows_by_a_factor_and_as_far_as_the_event_needs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_larger_ring_is_ready_for_a_thread_that_fills_its_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_that_its_owner_did_not_need_is_free, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_in_stock_goes_to_one_thread, set_up,
+						tear_down),
+		cmocka_unit_test_setup_teardown(a_handler_does_not_wait_to_move, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(nobody_moves_while_the_pool_is_held, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(a_ring_is_made_under_no_lock, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_fork_waits_for_a_ring_that_is_being_made, set_up,
 						tear_down),

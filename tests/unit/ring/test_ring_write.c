@@ -5,6 +5,8 @@
  */
 #include "ring_fixture.h"
 
+#include "../base/still_clock_fixture.h"
+
 #include <pthread.h>
 
 #define CAPACITY ((size_t)64 << 10)
@@ -288,6 +290,14 @@ static void waiting_ends_when_the_time_is_over(void **state)
 	assert_true(ct_clock_mono_ns() - start >= 2000000);
 }
 
+static void waiting_ends_although_the_clock_stands_still(void **state)
+{
+	(void)state;
+	clock_stop();
+	assert_false(ct_ring_wait_for_space(&ring, 0, 2000000));
+	clock_go();
+}
+
 static void *consume_when_somebody_waits(void *argument)
 {
 	uint32_t *rounds = argument;
@@ -351,6 +361,8 @@ int test_ring_write(void)
 			tear_down),
 		cmocka_unit_test_setup_teardown(waiting_ends_when_the_time_is_over, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(waiting_ends_although_the_clock_stands_still,
+						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_waiting_producer_is_woken_each_time, set_up,
 						tear_down),
 	};

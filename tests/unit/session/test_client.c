@@ -81,6 +81,7 @@ static struct process start_process(const char *jobname)
 		CHILD_CHECK(setenv("CTRACE_JOBNAME", jobname, 1) == 0);
 		CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
 		CHILD_CHECK(ct_server_start(&options) == CTRACE_OK);
+		session.head->is_dormant = CT_AWAKE;
 		CHILD_CHECK(write(ready[1], "r", 1) == 1);
 		_exit(read(life[0], &byte, 1) == 0 ? 0 : 1);
 	}
@@ -195,6 +196,38 @@ static void all_are_asked_and_answer(void **state)
 		assert_int_equal(count_frames(&peers.items[i]), 1);
 		end_process(&processes[i]);
 	}
+}
+
+/* The socket comes after the first look for it. */
+static void appear(const char *point)
+{
+	char from[8400], to[8400];
+
+	if (strcmp(point, "client.silent") != 0)
+		return;
+	(void)snprintf(from, sizeof from, "%s/%s/hidden", run_dir, peers.items[0].directory);
+	(void)snprintf(to, sizeof to, "%s/%s/control", run_dir, peers.items[0].directory);
+	assert_int_equal(rename(from, to), 0);
+	ct_point_set(NULL);
+}
+
+static void one_that_wakes_just_then_is_asked_again(void **state)
+{
+	const struct ct_peer_filter filter = { 0 };
+	struct process process = start_process("JOB");
+	char from[8400], to[8400];
+
+	(void)state;
+	find(&filter);
+	ask_for(CT_VERB_FLUSH);
+	(void)snprintf(from, sizeof from, "%s/%s/control", run_dir, peers.items[0].directory);
+	(void)snprintf(to, sizeof to, "%s/%s/hidden", run_dir, peers.items[0].directory);
+	assert_int_equal(rename(from, to), 0);
+	ct_point_set(appear);
+	ct_client_ask(&peers, &request, HANGS_MS);
+	ct_point_set(NULL);
+	assert_int_equal(peers.items[0].status, CTRACE_OK);
+	end_process(&process);
 }
 
 static void one_that_stands_still_costs_the_time_once(void **state)
@@ -568,6 +601,7 @@ int test_client(void)
 		TEST(processes_are_found_by_who_they_are),
 		TEST(a_filter_wants_what_all_of_its_parts_want),
 		TEST(all_are_asked_and_answer),
+		TEST(one_that_wakes_just_then_is_asked_again),
 		TEST(one_that_stands_still_costs_the_time_once),
 		TEST(one_that_has_just_ended_is_not_there),
 		TEST(one_that_says_nothing_is_gone),

@@ -5,6 +5,7 @@
  */
 #include "session_fixture.h"
 
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <time.h>
 
@@ -436,6 +437,25 @@ static void of_another_name_space_only_what_is_old_is_removed(void **state)
 	assert_true(exists("run/.new-7-nonsense"));
 }
 
+/* The name space 0: a process makes or removes its own directory, and holds its lock. */
+static void of_a_maker_only_what_is_not_locked_is_removed(void **state)
+{
+	char dead[64], living[64];
+	int fd;
+
+	(void)state;
+	make_new_directory(dead, dead_process(), 0, 0);
+	make_new_directory(living, 1, 0, 0);
+	fd = open(living, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
+	look();
+	assert_false(exists(dead));
+	assert_true(exists(living));
+	assert_int_equal(close(fd), 0);
+	look();
+	assert_false(exists(living));
+}
+
 static int lock_ready[2], lock_done[2];
 
 /* It lives in another name space: its number says nothing, its lock does. */
@@ -685,6 +705,8 @@ int test_directory(void)
 		cmocka_unit_test_setup_teardown(what_a_dead_maker_left_half_made_is_removed, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(of_another_name_space_only_what_is_old_is_removed,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_a_maker_only_what_is_not_locked_is_removed,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_whose_session_is_locked_is_not_removed, set_up,
 						tear_down),

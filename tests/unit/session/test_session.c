@@ -225,6 +225,15 @@ static void a_path_counts_with_its_slot_and_has_blocks_when_it_is_stored(void **
 	ct_session_close(&session, true);
 }
 
+static void a_text_of_an_emitter_may_have_the_reason(void **state)
+{
+	(void)state;
+	assert_true(ct_dest_text_has_reason("nats://server: no answer"));
+	assert_false(ct_dest_text_has_reason("nats://server"));
+	assert_false(ct_dest_text_has_reason("/a file: with a strange name"));
+	assert_false(ct_dest_text_has_reason(""));
+}
+
 /* ---- descriptors that the program closes behind our back ---- */
 
 static void close_everything(void)
@@ -332,6 +341,148 @@ static void the_slot_in_force_is_the_sequences(void **state)
 	assert_ptr_equal(ct_dest_current(&dest), &dest.slot[1]);
 }
 
+/* In another process: the test's own would lose the lock of its session. */
+static void ring_and_leave(void)
+{
+	char first[] = "first,", second[] = "second";
+	const struct ct_buf requests[] = { { .data = first, .size = 6 },
+					   { .data = second, .size = 6 } };
+
+	CHILD_CHECK(ct_bell_is_dormant(session.path));
+	CHILD_CHECK(ct_bell_ring(session.path) == CTRACE_OK);
+	CHILD_CHECK(ct_bell_leave(session.path, &requests[0]) == CTRACE_OK);
+	CHILD_CHECK(ct_bell_leave(session.path, &requests[1]) == CTRACE_OK);
+}
+
+static void find_it_awake(void)
+{
+	char late[] = "late";
+	const struct ct_buf request = { .data = late, .size = 4 };
+
+	CHILD_CHECK(!ct_bell_is_dormant(session.path));
+	CHILD_CHECK(ct_bell_ring(session.path) == CTRACE_NOT_FOUND);
+	CHILD_CHECK(ct_bell_leave(session.path, &request) == CTRACE_TIMED_OUT);
+}
+
+static void take_left(const struct ct_buf *request, void *user)
+{
+	ct_buf_add(user, request->data, request->size);
+}
+
+static void who_answers_the_bell_takes_what_was_left_once(void **state)
+{
+	struct ct_buf taken;
+
+	(void)state;
+	ct_buf_init(&taken);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	session.head->is_dormant = CT_DORMANT;
+	assert_int_equal(session.head->bell.level, CTRACE_LEVEL_NONE);
+	run_child(ring_and_leave);
+	assert_int_equal(session.head->bell.level, 0);
+	ct_bell_answer(&session, take_left, &taken);
+	assert_string_equal(ct_buf_text(&taken), "first,second");
+	assert_int_equal(session.head->is_dormant, CT_AWAKE);
+	run_child(find_it_awake);
+	ct_bell_answer(&session, take_left, &taken);
+	assert_string_equal(ct_buf_text(&taken), "first,second");
+	ct_session_close(&session, true);
+	ct_buf_fini(&taken);
+}
+
+/* Tools that leave requests at the same time may leave more than a list of them holds. */
+static void however_many_were_left_they_are_taken_in_order(void **state)
+{
+	struct ct_buf taken, wanted;
+
+	(void)state;
+	ct_buf_init(&taken);
+	ct_buf_init(&wanted);
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	session.head->is_dormant = CT_DORMANT;
+	session.head->bell.level = 0;
+	for (unsigned i = 200; i-- > 0;) {
+		char path[4200], text[16];
+		FILE *file;
+
+		(void)snprintf(path, sizeof path, "%s/" CT_BELL_LEFT "%u", session.path, i);
+		(void)snprintf(text, sizeof text, "%u,", i);
+		file = fopen(path, "we");
+		assert_non_null(file);
+		assert_true(fputs(text, file) >= 0 && fchmod(fileno(file), 0600) == 0);
+		assert_int_equal(fclose(file), 0);
+	}
+	for (unsigned i = 0; i < 200; i++)
+		ct_buf_add_format(&wanted, "%u,", i);
+	ct_bell_answer(&session, take_left, &taken);
+	assert_string_equal(ct_buf_text(&taken), ct_buf_text(&wanted));
+	ct_session_close(&session, true);
+	ct_buf_fini(&taken);
+	ct_buf_fini(&wanted);
+}
+
+static void find_it_not_parted(void)
+{
+	CHILD_CHECK(!ct_bell_is_parted(session.path));
+}
+
+static void drop_user_and_look(void)
+{
+	struct ct_session made;
+	int ready[2];
+	pid_t dormant;
+
+	CHILD_CHECK(pipe2(ready, O_CLOEXEC) == 0);
+	dormant = fork();
+	if (dormant == 0) {
+		CHILD_CHECK(ct_session_create_dormant(&made, run_dir) == CTRACE_OK);
+		made.head->is_dormant = CT_DORMANT;
+		CHILD_CHECK(setuid(65534) == 0);
+		CHILD_CHECK(write(ready[1], made.path, strlen(made.path) + 1) > 0);
+		(void)pause();
+		_exit(0);
+	}
+	CHILD_CHECK(read(ready[0], session.path, sizeof session.path) > 1);
+	CHILD_CHECK(ct_bell_is_parted(session.path));
+	CHILD_CHECK(kill(dormant, SIGKILL) == 0 && waitpid(dormant, NULL, 0) == dormant);
+	CHILD_CHECK(!ct_bell_is_parted(session.path));
+}
+
+/* A dormant session lacks what events need.  Tools know when its process has changed its user. */
+static void a_dormant_one_that_changed_its_user_is_known(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_session_create_dormant(&session, run_dir), CTRACE_OK);
+	session.head->is_dormant = CT_DORMANT;
+	assert_int_equal(session.head->asid, 0);
+	assert_int_equal(session.head->sync.slot[0].point_count, 0);
+	ct_session_note_clock(&session);
+	assert_true(session.head->sync.slot[0].point_count >= 1);
+	run_child(find_it_not_parted);
+	ct_session_close(&session, true);
+	if (geteuid() == 0)
+		run_child(drop_user_and_look);
+}
+
+/* Also when the process has restored the length. */
+static void a_cut_session_is_known(void **state)
+{
+	char file[4200], name[256];
+
+	(void)state;
+	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	(void)snprintf(name, sizeof name, "%s", session.directory);
+	(void)snprintf(file, sizeof file, "%s/session", session.path);
+	assert_false(ct_directory_is_cut(run_dir, name));
+	assert_false(ct_directory_is_cut(run_dir, "1.0"));
+	assert_int_equal(truncate(file, 0), 0);
+	assert_true(ct_directory_is_cut(run_dir, name));
+	assert_true(ct_session_heal(&session));
+	assert_int_equal(session.head->was_cut, 1);
+	assert_true(ct_directory_is_cut(run_dir, name));
+	ct_session_close(&session, true);
+}
+
 int test_session(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,8 +496,13 @@ int test_session(void)
 		SESSION_TEST(classes_grow_up_to_the_limit),
 		SESSION_TEST(the_image_of_classes_is_all_of_the_table),
 		SESSION_TEST(the_slot_in_force_is_the_sequences),
+		SESSION_TEST(a_text_of_an_emitter_may_have_the_reason),
 		SESSION_TEST(a_program_may_close_every_descriptor_and_keeps_its_own),
 		SESSION_TEST(a_program_may_close_every_descriptor_and_drop_its_rights),
+		SESSION_TEST(who_answers_the_bell_takes_what_was_left_once),
+		SESSION_TEST(a_dormant_one_that_changed_its_user_is_known),
+		SESSION_TEST(a_cut_session_is_known),
+		SESSION_TEST(however_many_were_left_they_are_taken_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

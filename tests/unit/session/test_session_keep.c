@@ -100,6 +100,10 @@ static void a_session_that_was_cut_is_made_whole_at_once(void **state)
 	assert_false(ct_session_heal(&session));
 	(void)snprintf(path, sizeof path, "%s/session", session.path);
 	assert_int_equal(chmod(path, 0600) | truncate(path, 0), 0);
+	assert_true(ct_session_lengthen(&session)); /* as the handler of SIGBUS does */
+	assert_false(ct_session_lengthen(&session));
+	assert_false(ct_session_heal(&session));
+	assert_int_equal(chmod(path, 0600) | truncate(path, 0), 0);
 	assert_true(ct_session_heal(&session));
 	assert_false(ct_session_heal(&session));
 	assert_int_equal(fstat(session.file_fd, &info), 0);

@@ -468,6 +468,11 @@ static void links_and_pipes_in_its_place_are_refused_without_waiting(void **stat
 	assert_int_not_equal(ct_session_load(&session, run_dir, "57.0", true), CTRACE_OK);
 	assert_int_equal(ct_session_load(&session, run_dir, "58.0", true), CTRACE_NOT_FOUND);
 	assert_int_equal(mkdir("run/59.0", 0700), 0);
+	/* left by a dormant process that was killed while it ended */
+	assert_int_equal(ct_session_load(&session, run_dir, "59.0", true), CTRACE_NOT_FOUND);
+	assert_int_equal(access("run/59.0", F_OK), -1);
+	assert_int_equal(mkdir("run/59.0", 0700), 0);
+	put_file("run/59.0/ring.0", "", 0);
 	/* nobody has removed the directory */
 	assert_int_equal(ct_session_load(&session, run_dir, "59.0", true), CTRACE_DAMAGED);
 	memset(long_name, 'n', sizeof long_name);
@@ -496,6 +501,34 @@ static void who_it_was_is_read_from_the_head_alone(void **state)
 	assert_int_equal(strlen(jobname), sizeof jobname - 1);
 	assert_int_equal(truncate(dead_file, offsetof(struct ct_session_head, host)), 0);
 	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OK);
+}
+
+/* The file of numbers stays its user's, also when root was the first to number a process there. */
+static void root_numbers_the_processes_of_a_user(void **state)
+{
+	const uid_t user = 65534;
+	char jobname[16];
+	uint32_t asid = 0, again = 0;
+	struct stat info;
+
+	(void)state;
+	make_dead();
+	if (geteuid() != 0)
+		return;
+	assert_int_equal(chown(run_dir, user, user) | chown(dead_file, user, user), 0);
+	dead_file[strlen(dead_file) - strlen("/session")] = '\0';
+	assert_int_equal(chown(dead_file, user, user), 0);
+	dead_file[strlen(dead_file)] = '/';
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &asid, jobname), CTRACE_OK);
+	assert_int_equal(asid, 1);
+	assert_int_equal(stat("run/asid", &info), 0);
+	assert_int_equal(info.st_uid, user);
+	poke_file(dead_file, offsetof(struct ct_session_head, asid), &again, sizeof again);
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &again, jobname), CTRACE_OK);
+	assert_int_equal(again, 2);
+	/* what is there stays */
+	assert_int_equal(ct_session_identify(run_dir, dead_name, &again, jobname), CTRACE_OK);
+	assert_int_equal(again, 2);
 }
 
 static void who_cannot_be_read_is_nobody(void **state)
@@ -638,6 +671,7 @@ int test_session_load(void)
 		SESSION_TEST(another_version_is_unsupported_and_another_file_damaged),
 		SESSION_TEST(links_and_pipes_in_its_place_are_refused_without_waiting),
 		SESSION_TEST(who_it_was_is_read_from_the_head_alone),
+		SESSION_TEST(root_numbers_the_processes_of_a_user),
 		SESSION_TEST(who_cannot_be_read_is_nobody),
 		SESSION_TEST(a_changed_part_is_written_back),
 		SESSION_TEST(memory_and_disk_that_fail_say_so),

@@ -33,6 +33,7 @@ static void it_says_whose_it_is(void **state)
 	assert_int_equal(setenv("CTRACE_JOBNAME", "payroll-2026", 1), 0);
 	assert_int_equal(setenv("MFTRACE_LOGS", "/var/log/x", 1), 0);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	ct_session_note_origin(&session);
 	assert_int_equal(session.head->version, CT_SESSION_VERSION);
 	assert_int_equal(session.head->abi, CTRACE_ABI);
 	assert_int_equal(session.head->uid, geteuid());
@@ -82,7 +83,9 @@ static void a_process_that_attaches_again_gets_another_directory_and_asid(void *
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	ct_session_note_origin(&session);
 	assert_int_equal(ct_session_create(&second, run_dir), CTRACE_OK);
+	ct_session_note_origin(&second);
 	assert_string_not_equal(session.directory, second.directory);
 	assert_int_equal(second.head->asid, session.head->asid + 1);
 	ct_session_close(&second, true);
@@ -99,6 +102,7 @@ static void asids_run_from_1_to_ffff_and_begin_again(void **state)
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		put_file("run/asid", &rows[i].last, 4);
 		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+		ct_session_note_origin(&session);
 		assert_true(session.head->asid >= 1 && session.head->asid <= 0xFFFF);
 		if (rows[i].last <= 0xFFFF)
 			assert_int_equal(session.head->asid, rows[i].next);
@@ -106,6 +110,7 @@ static void asids_run_from_1_to_ffff_and_begin_again(void **state)
 	}
 	put_file("run/asid", "x", 1);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	ct_session_note_origin(&session);
 	assert_int_equal(session.head->asid, 1);
 	ct_session_close(&session, true);
 }
@@ -121,12 +126,14 @@ static void a_file_of_numbers_that_stays_locked_is_not_waited_for(void **state)
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	(void)alarm(60); /* in place of a hang */
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	ct_session_note_origin(&session);
 	(void)alarm(0);
 	assert_string_not_equal(session.path, "");
 	assert_true(session.head->asid >= 1 && session.head->asid <= 0xFFFF);
 	ct_session_close(&session, true);
 	assert_int_equal(flock(fd, LOCK_UN), 0);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
+	ct_session_note_origin(&session);
 	assert_int_equal(session.head->asid, 8);
 	ct_session_close(&session, true);
 	assert_int_equal(close(fd), 0);
@@ -396,6 +403,31 @@ static void a_parent_that_went_on_does_not_make_the_childs_copy_too_short(void *
 	ct_session_close(&session, true);
 }
 
+static void processes_without_a_directory_are_counted_for_a_day(void **state)
+{
+	const uint64_t long_ago = 1;
+	struct ct_unattached noted;
+
+	(void)state;
+	assert_false(ct_unattached_read(run_dir, &noted));
+	ct_unattached_note(run_dir, ENOSPC, 0);
+	ct_unattached_note(run_dir, EMFILE, 0);
+	ct_unattached_note(run_dir, 0, 5); /* it ends */
+	assert_true(ct_unattached_read(run_dir, &noted));
+	assert_int_equal(noted.count, 2);
+	assert_int_equal(noted.error, EMFILE);
+	assert_int_equal(noted.lost, 5);
+	assert_int_equal(noted.pid, getpid());
+	assert_string_equal(noted.program, program_invocation_short_name);
+	poke_file("run/asid", 64 + offsetof(struct ct_unattached, at_ns), &long_ago,
+		  sizeof long_ago);
+	assert_false(ct_unattached_read(run_dir, &noted));
+	ct_unattached_note(run_dir, ENOSPC, 0);
+	assert_true(ct_unattached_read(run_dir, &noted));
+	assert_int_equal(noted.count, 1);
+	assert_int_equal(noted.lost, 0);
+}
+
 int test_session_make(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -413,6 +445,7 @@ int test_session_make(void)
 		SESSION_TEST(a_forked_child_has_its_own_at_the_same_address),
 		SESSION_TEST(a_forked_child_without_a_run_directory_goes_private),
 		SESSION_TEST(a_parent_that_went_on_does_not_make_the_childs_copy_too_short),
+		SESSION_TEST(processes_without_a_directory_are_counted_for_a_day),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

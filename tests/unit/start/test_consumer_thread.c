@@ -334,7 +334,7 @@ static void trace_in_two_threads(void)
 	CHILD_CHECK(pthread_join(thread, NULL) == 0);
 	while (count_spare_rings() == 0)
 		(void)sched_yield();
-	CHILD_CHECK(ct_ring_pool_count(ct_process.pool) == 2);
+	CHILD_CHECK(stats().rings == 2);
 }
 
 static void a_ring_is_kept_ready_for_the_next_thread(void **state)

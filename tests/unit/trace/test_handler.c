@@ -24,7 +24,6 @@ static void ask_deeper(void)
 static void the_program_is_in_none(void **state)
 {
 	(void)state;
-	ct_thread_prepare_walk();
 	assert_false(ct_thread_is_in_handler());
 	in_handler(ask);
 	assert_false(ct_thread_is_in_handler());

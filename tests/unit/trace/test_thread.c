@@ -40,6 +40,19 @@ static void short_threads_one_after_another_use_one_ring(void **state)
 	assert_lines(0, 6000);
 }
 
+/* After a call that a handler has interrupted and forked there is none in the child. */
+static void a_class_is_noted_where_there_is_a_thread(void **state)
+{
+	static struct ct_thread thread;
+
+	(void)state;
+	ct_thread_note_class(NULL, 1, 2, 3, CT_CLASS_FIRST);
+	ct_thread_note_class(&thread, 1, 2, 3, CT_CLASS_FIRST - 1);
+	assert_int_equal(*ct_thread_class_slot(&thread, 1, 2, 3), 0);
+	ct_thread_note_class(&thread, 1, 2, 3, CT_CLASS_FIRST);
+	assert_int_equal(*ct_thread_class_slot(&thread, 1, 2, 3), CT_CLASS_FIRST);
+}
+
 static pthread_barrier_t barrier;
 
 static void *emit_together(void *argument)
@@ -373,6 +386,7 @@ static void a_thread_that_left_begins_anew(void **state)
 int test_thread(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_class_is_noted_where_there_is_a_thread),
 		cmocka_unit_test_setup_teardown(short_threads_one_after_another_use_one_ring,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(threads_at_once_have_a_ring_each, fixture_setup,

@@ -7,6 +7,7 @@
 #include "../process/process_fixture.h"
 
 #include <sched.h>
+#include <setjmp.h>
 
 static char big[CTRACE_MAX_ITEM_SIZE];
 
@@ -486,6 +487,56 @@ static void a_call_that_was_left_does_not_keep_its_thread_from_its_ring(void **s
 	assert_lines(0, 100);
 }
 
+static sigjmp_buf after_fault;
+static uint32_t survived;
+
+static void survive(int number)
+{
+	survived++;
+	siglongjmp(after_fault, number);
+}
+
+/* As a program does that tests whether it can read an address. */
+static void emit_from_bad_address(void)
+{
+	static const char *const volatile bad = (const char *)16;
+	const struct ctrace_item item = CTRACE_TEXT(bad, 8);
+
+	if (sigsetjmp(after_fault, 1) == 0)
+		(void)ctrace_emit(&tracer, CTRACE_INFO, 1, &item, 1);
+	if (sigsetjmp(after_fault, 1) == 0)
+		CTRACE(&tracer, CTRACE_INFO, 1, CTRACE_TEXT(bad, 8));
+}
+
+static void *first_is_bad(void *unused)
+{
+	emit_from_bad_address();
+	CHILD_CHECK(emit(1) == CTRACE_OK);
+	return unused;
+}
+
+static void fault_in_first_events(void)
+{
+	pthread_t thread;
+
+	(void)signal(SIGSEGV, survive);
+	(void)first_is_bad(NULL); /* of the process */
+	CHILD_CHECK(pthread_create(&thread, NULL, first_is_bad, NULL) == 0);
+	CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	ctrace_begin_call_(); /* in a side ring */
+	(void)first_is_bad(NULL);
+	CHILD_CHECK(survived == 6);
+	check_balance(3);
+}
+
+/* The memory of an event is read with the signals as the program has them, also when the event
+ * makes a ring. */
+static void a_fault_in_a_first_event_is_for_the_program(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(fault_in_first_events), 0);
+}
+
 static uint32_t emitted_in_handler;
 
 static void fill_up_in_handler(void)
@@ -855,7 +906,7 @@ static void reserve_and_commit(void)
 		    CTRACE_NOT_ENOUGH_MEMORY);
 	CHILD_CHECK(stats().lost[CTRACE_LOSS_TOO_LARGE] == 1);
 	CHILD_CHECK(ct_trace_reserve(head.component, CTRACE_INFO, size, &reservation) == CTRACE_OK);
-	CHILD_CHECK(reservation.size == size && !reservation.is_guarded);
+	CHILD_CHECK(reservation.size == size && !reservation.is_first);
 	CHILD_CHECK(ct_thread_is_in_call());
 	check_balance(2); /* it is none before it is committed */
 	ct_event_encode(reservation.at, CT_CLASS_ANY, ct_clock_ticks(), &head, NULL, 0);
@@ -950,6 +1001,88 @@ static void a_lost_event_is_counted_for_whom_it_was_meant(void **state)
 	assert_int_equal(run_traced(count_lost), 0);
 }
 
+static void recall_class(void)
+{
+	const struct ctrace_item item = CTRACE_U32(1);
+	struct ct_event_head head = { .event_id = 5, .level = CTRACE_INFO };
+	uint16_t *slot;
+
+	CHILD_CHECK(ctrace_emit(&tracer, CTRACE_INFO, 5, &item, 1) == CTRACE_OK);
+	head.component = tracer.component;
+	slot = ct_thread_class_slot(ct_thread_self(), head.component, 5, 1);
+	CHILD_CHECK(*slot >= CT_CLASS_FIRST && *slot == ct_trace_class(&head, &item, 1));
+	CHILD_CHECK(ct_thread_class_slot(ct_thread_self(), head.component, 6, 1) != slot);
+	CHILD_CHECK(ct_thread_class_slot(ct_thread_self(), head.component, 5, 0) != slot);
+	CHILD_CHECK(ct_thread_class_slot(ct_thread_self(), head.component + 1, 5, 1) != slot);
+}
+
+static void a_thread_keeps_the_class_of_its_last_such_event(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(recall_class), 0);
+}
+
+static void count_before_attaching(void)
+{
+	CHILD_CHECK(ct_trace_count_unattached(CTRACE_LEVEL_COUNT) == CTRACE_INVALID_TRACE_LEVEL);
+	CHILD_CHECK(ct_trace_count_unattached(CTRACE_WARN) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(ct_process.lost_early[CTRACE_WARN] == 1);
+	CHILD_CHECK(emit(0) == CTRACE_OK);
+	CHILD_CHECK(ct_process.lost_early[CTRACE_WARN] == 0);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
+	/* another thread has attached the process meanwhile */
+	CHILD_CHECK(ct_trace_count_unattached(CTRACE_WARN) == CTRACE_NOT_ENOUGH_MEMORY);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 2);
+}
+
+static void an_event_before_the_process_attached_is_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(run_traced(count_before_attaching), 0);
+}
+
+static void hear_bell(void)
+{
+	CHILD_CHECK(!ctrace_enabled(&tracer, CTRACE_FATAL));
+	CHILD_CHECK(ct_process.state == CT_PROCESS_DORMANT);
+	CHILD_CHECK(ct_trace_hear_bell(tracer.component) == CTRACE_OK);
+	CHILD_CHECK(ct_process.state == CT_PROCESS_DORMANT); /* it was not rung */
+	ct_process.session.head->bell.level = 0;
+	ct_thread_locked++; /* where it cannot wake */
+	CHILD_CHECK(ct_trace_hear_bell(tracer.component) == CTRACE_NOT_ENOUGH_MEMORY);
+	ct_thread_locked--;
+	CHILD_CHECK(ct_process.session.head->lost[CTRACE_LOSS_NESTED] == 1);
+	CHILD_CHECK(ct_trace_hear_bell(tracer.component) == CTRACE_OK);
+	CHILD_CHECK(ct_process.state == CT_PROCESS_ATTACHED);
+	CHILD_CHECK(ct_process.session.head->lost[CTRACE_LOSS_NESTED] == 1);
+}
+
+static void an_event_wakes_a_dormant_process_whose_bell_was_rung(void **state)
+{
+	(void)state;
+	configure("mftrace.level = none\n");
+	assert_int_equal(run_traced(hear_bell), 0);
+}
+
+/* It is jumped to, as in ctrace_put_head_(). */
+static void the_inline_clock_changes_no_register_but_its_own(void **state)
+{
+	(void)state;
+#if CTRACE_HAS_MONOTONIC_
+	uint64_t back, time_ns, c = 1, s = 2, d = 3, before = ct_clock_mono_ns();
+	void (*clock)(void) = ctrace_monotonic_;
+
+	__asm__ volatile("leaq 1f(%%rip), %%rax\n\t"
+			 "jmp *%5\n"
+			 "1:"
+			 : "=&a"(back), "=&d"(time_ns), "+c"(c), "+S"(s), "+D"(d)
+			 : "r"(clock)
+			 : "cc", "memory");
+	assert_in_range(time_ns, before, ct_clock_mono_ns());
+	assert_true(back != 0 && c == 1 && s == 2 && d == 3);
+#endif
+}
+
 int test_trace(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -958,6 +1091,8 @@ int test_trace(void)
 		cmocka_unit_test_setup_teardown(what_is_off_evaluates_nothing, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(errno_is_kept, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_fault_in_a_first_event_is_for_the_program,
+						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(two_threads_may_make_one_tracer_known,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(
@@ -1023,6 +1158,14 @@ int test_trace(void)
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_lost_event_is_counted_for_whom_it_was_meant,
 						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_thread_keeps_the_class_of_its_last_such_event,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_event_before_the_process_attached_is_counted,
+						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			an_event_wakes_a_dormant_process_whose_bell_was_rung, fixture_setup,
+			fixture_teardown),
+		cmocka_unit_test(the_inline_clock_changes_no_register_but_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,15 @@
 /*
- * handler.c - is the calling code a signal handler?
+ * handler.c - finds out whether the calling code is a signal handler.
  *
- * The slow paths of a trace call ask: before they wait for the output, and when the thread is
- * inside another call.  The kernel puts a frame of its own between a handler and the code that it
- * interrupted, and the compiler's unwinder knows such a frame.  The unwinder reads the stack and
- * mapped tables: it takes no lock, allocates nothing, and calls nothing of the program.
+ * The slow paths of a trace call ask: before the process attaches, before they wait for a lock or
+ * the output, and when the thread is inside another call.  The kernel puts a frame of its own
+ * between a handler and the code that it interrupted, and the compiler's unwinder knows such a
+ * frame.  The unwinder reads the stack and mapped tables: it takes no lock, allocates nothing, and
+ * calls nothing of the program.  A handler that was compiled without unwind tables is not found.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
-#include "lib/trace/trace.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -24,7 +25,9 @@ struct walk {
 static _Unwind_Reason_Code frame_look_at(struct _Unwind_Context *context, void *argument)
 {
 	struct walk *walk = argument;
-	int is_interrupted = 0; /* a signal interrupted the frame; it made no call */
+	/* A signal interrupted the frame; it made no call.  The last frame is reported too, when it
+	 * has no unwind table: code that the program has made itself. */
+	int is_interrupted = 0;
 
 	(void)_Unwind_GetIPInfo(context, &is_interrupted);
 	walk->has_interrupted = is_interrupted != 0;
@@ -32,7 +35,7 @@ static _Unwind_Reason_Code frame_look_at(struct _Unwind_Context *context, void *
 								       : _URC_NO_REASON;
 }
 
-static bool on_signal_stack(void)
+bool ct_os_on_signal_stack(void)
 {
 	stack_t stack;
 
@@ -40,18 +43,16 @@ static bool on_signal_stack(void)
 }
 
 /* Signals are blocked during the walk: no handler interrupts it with a walk of its own, or leaves
- * it by siglongjmp().  Signals for a fault of the walk itself stay unblocked, so that the program's
- * crash handler runs. */
+ * it by siglongjmp().  Signals for a fault of the walk itself stay as the program has them, so that
+ * its crash handler runs. */
 static bool has_interrupted_frame(void)
 {
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
 	struct walk walk = { 0 };
 	sigset_t all, mask;
 
 	(void)sigfillset(&all);
-	for (size_t i = 0; i < CT_COUNT(faults); i++)
-		(void)sigdelset(&all, faults[i]);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &mask);
+	ct_os_signals_remove_faults(&all);
+	(void)pthread_sigmask(SIG_BLOCK, &all, &mask);
 	(void)_Unwind_Backtrace(frame_look_at, &walk);
 	ct_point("handler.walked");
 	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -65,8 +66,9 @@ static _Unwind_Reason_Code walk_end(struct _Unwind_Context *context, void *argum
 	return _URC_END_OF_STACK;
 }
 
-/* The first frame does it: the others would only cost time and pages. */
-void ct_thread_prepare_walk(void)
+/* The unwinder's one-time work takes a lock, and a handler may be the first to need the unwinder.
+ * The first frame does it: the others would only cost time and pages. */
+__attribute__((constructor)) static void prepare_walk(void)
 {
 	(void)_Unwind_Backtrace(walk_end, NULL);
 }
@@ -75,5 +77,5 @@ bool ct_thread_is_in_handler(void)
 {
 	if (ct_os_thread_is_own())
 		return false; /* all signals are blocked */
-	return on_signal_stack() || has_interrupted_frame();
+	return ct_os_on_signal_stack() || has_interrupted_frame();
 }
