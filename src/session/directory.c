@@ -362,10 +362,10 @@ static bool directory_is_unlocked(int run_fd, const char *name)
 
 /*
  * Removes a directory whose maker died before it was complete, or while it removed it.  A process
- * makes and removes its own directory with the name space 0 in the name, and locks it; it makes
- * another one if we come before the lock.  Who removes the directory of another process names his
- * name space: if that is ours, he is dead when no process has his number.  Otherwise only the age
- * of the directory decides.
+ * makes and removes its own directory with the name space 0 in the name, and locks it soon.  A tool
+ * that watches the run directory often looks before that, so a young directory stays.  Who removes
+ * the directory of another process names his name space: if that is ours, he is dead when no
+ * process has his number.  Otherwise only the age of the directory decides.
  */
 static void directory_remove_if_abandoned(int run_fd, const char *run_directory, const char *name)
 {
@@ -375,6 +375,7 @@ static void directory_remove_if_abandoned(int run_fd, const char *run_directory,
 	unsigned long long space = *end == '-' ? strtoull(end + 1, &end, 10) : 0;
 
 	bool is_own = *end == '-' && space == 0;
+	time_t age;
 
 	if (*end != '-')
 		space = 0;
@@ -383,9 +384,11 @@ static void directory_remove_if_abandoned(int run_fd, const char *run_directory,
 	if (space != 0 && space == ct_place_process_space()) {
 		if (pid == 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH)
 			return;
-	} else if (time(NULL) - info.st_mtime < CT_ABANDONED_SECONDS &&
-		   !(is_own && directory_is_unlocked(run_fd, name))) {
-		return;
+	} else {
+		age = time(NULL) - info.st_mtime;
+		if (age < CT_ABANDONED_SECONDS &&
+		    !(is_own && age >= CT_UNLOCKED_SECONDS && directory_is_unlocked(run_fd, name)))
+			return;
 	}
 	if (!session_is_locked(run_fd, name))
 		ct_directory_remove(run_directory, name);

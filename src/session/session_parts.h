@@ -28,6 +28,8 @@
 /* A directory counts as abandoned after so long when no process can check whether its maker
  * lives. */
 #define CT_ABANDONED_SECONDS 86400
+/* One that its maker would have locked: a process locks its directory just after it has made it. */
+#define CT_UNLOCKED_SECONDS 10
 
 /* The lock that shows that the process lives, or that another recovers its session. */
 static inline struct flock ct_session_alive_lock(void)

@@ -444,8 +444,8 @@ static void of_a_maker_only_what_is_not_locked_is_removed(void **state)
 	int fd;
 
 	(void)state;
-	make_new_directory(dead, dead_process(), 0, 0);
-	make_new_directory(living, 1, 0, 0);
+	make_new_directory(dead, dead_process(), 0, 60);
+	make_new_directory(living, 1, 0, 60);
 	fd = open(living, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(flock(fd, LOCK_SH | LOCK_NB), 0);
 	look();
@@ -454,6 +454,17 @@ static void of_a_maker_only_what_is_not_locked_is_removed(void **state)
 	assert_int_equal(close(fd), 0);
 	look();
 	assert_false(exists(living));
+}
+
+/* A tool that watches the run directory looks before the maker has locked it. */
+static void of_a_maker_a_young_one_stays(void **state)
+{
+	char young[64];
+
+	(void)state;
+	make_new_directory(young, dead_process(), 0, 0);
+	look();
+	assert_true(exists(young));
 }
 
 static int lock_ready[2], lock_done[2];
@@ -708,6 +719,7 @@ int test_directory(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(of_a_maker_only_what_is_not_locked_is_removed,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(of_a_maker_a_young_one_stays, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_whose_session_is_locked_is_not_removed, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_cannot_be_looked_into_lives, set_up,
