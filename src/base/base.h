@@ -527,6 +527,8 @@ enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t co
 enum ctrace_status ct_os_sync(int fd) CT_MUST_USE;
 /* replaces `to` */
 enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *to) CT_MUST_USE;
+/* Each gets the other's name, at once.  UNSUPPORTED when the file system cannot do that. */
+enum ctrace_status ct_os_exchange(const char *one, const char *other) CT_MUST_USE;
 /* fails with errno EEXIST when `to` exists */
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;
 /* read-write; fd -1: anonymous */

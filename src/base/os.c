@@ -380,6 +380,14 @@ enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *
 	return CTRACE_OK;
 }
 
+enum ctrace_status ct_os_exchange(const char *one, const char *other)
+{
+	if (!ct_os_must_fail(CT_OS_RENAME) &&
+	    renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0)
+		return CTRACE_OK;
+	return errno == EINVAL || errno == ENOSYS ? CTRACE_UNSUPPORTED : ct_os_status();
+}
+
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to)
 {
 	struct stat info;

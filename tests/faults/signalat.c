@@ -38,6 +38,11 @@
 	X(int, dup2, (int from, int to), (from, to)) \
 	X(char *, mkdtemp, (char *path), (path)) \
 	X(int, mkdir, (const char *path, mode_t mode), (path, mode)) \
+	X(int, rmdir, (const char *path), (path)) \
+	X(int, unlinkat, (int at, const char *path, int flags), (at, path, flags)) \
+	X(int, renameat, (int from_at, const char *from, int to_at, const char *to), (from_at, from, to_at, to)) \
+	X(int, renameat2, (int from_at, const char *from, int to_at, const char *to, unsigned flags), (from_at, from, to_at, to, flags)) \
+	X(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t offset), (fd, data, size, offset)) \
 	X(ssize_t, send, (int fd, const void *data, size_t size, int flags), (fd, data, size, flags)) \
 	X(ssize_t, recv, (int fd, void *data, size_t size, int flags), (fd, data, size, flags)) \
 	X(int, sigprocmask, (int how, const sigset_t *set, sigset_t *old), (how, set, old)) \

@@ -8,6 +8,7 @@
  */
 #include "lib/emit/binfile.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,7 +94,9 @@ static enum ctrace_status directory_begin(struct ct_bin_directory *directory,
 	}
 	directory->metadata_size = directory->size = directory->text.size;
 	ct_bin_directory_find_clock(directory, &directory->text);
-	return CTRACE_OK;
+	return mode->left_out != NULL
+		       ? ct_bin_write_left_out(directory, mode->left_out->events)
+		       : CTRACE_OK;
 }
 
 /*
@@ -228,12 +231,173 @@ static enum ctrace_status directory_keep_beside(const struct ct_bin_directory *d
 	return CTRACE_TIMED_OUT;
 }
 
+/* ---- a directory that makes room for another one ---- */
+
+#define HIDDEN_END ".new-"
+
+/* "/var/log/.app.ctb_2.new-4711": readers skip the name.  Returns false when it is too long. */
+static bool hidden_name(const char *path, uint32_t pid, char out[CTRACE_EMITTER_PATH_SIZE])
+{
+	const char *slash = strrchr(path, '/');
+	size_t before = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+	int size = snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%.*s.%s" HIDDEN_END "%u", (int)before,
+			    path, path + before, pid);
+
+	return size >= 0 && (size_t)size < CTRACE_EMITTER_PATH_SIZE;
+}
+
+/* Is it in the directory of its run?  The latter may have been renamed since it was found, and
+ * another one may have its name. */
+static bool directory_is_of_run(const struct ct_bin_directory *directory, const char *run)
+{
+	return run == NULL || ct_file_run_is_at(directory->fd, "../" CT_FILE_RUN_MARK, run);
+}
+
+/* Opens the directory, made when it is missing, and locks its metadata if it has some. */
+static enum ctrace_status directory_make(struct ct_bin_directory *directory,
+					 const struct ct_bin_open_mode *mode, struct ct_buf *out)
+{
+	enum ctrace_status status = ct_os_make_directory(directory->path);
+
+	directory->access = mode->access;
+	if (status == CTRACE_OK)
+		status = ct_bin_directory_open(directory);
+	if (status != CTRACE_OK)
+		return status;
+	if (!directory_is_of_run(directory, mode->run)) {
+		(void)rmdir(directory->path);
+		errno = ENOENT;
+		return CTRACE_OS_ERROR;
+	}
+	ct_file_access_give(directory->fd, &directory->access);
+	status = ct_bin_metadata_open(directory, out);
+	return status == CTRACE_NOT_FOUND ? CTRACE_OK : status;
+}
+
+/* Begins a trace under a hidden name.  What was there counts nowhere. */
+static enum ctrace_status directory_begin_hidden(const char *path,
+						 const struct ct_bin_open_mode *mode,
+						 struct ct_bin_directory **out_directory)
+{
+	struct ct_bin_directory *directory;
+	enum ctrace_status status = ct_bin_directory_new(path, mode->info, &directory);
+	struct ct_buf text;
+
+	if (status != CTRACE_OK)
+		return status;
+	ct_buf_init(&text);
+	status = directory_make(directory, mode, &text);
+	ct_buf_fini(&text);
+	if (status != CTRACE_OK) {
+		ct_bin_directory_free(directory);
+		return status;
+	}
+	status = directory_begin(directory, mode);
+	if (status != CTRACE_OK)
+		ct_bin_directory_discard(directory);
+	else
+		*out_directory = directory;
+	return status;
+}
+
+/*
+ * Replaces a directory of this process by one that counts the replaced events as left out.  The new
+ * one is whole before the two exchange their names, so whenever the process is killed, the events
+ * are there or are counted.  A file system that cannot exchange names leaves a moment without
+ * either.
+ */
+static enum ctrace_status directory_replace(struct ct_bin_directory **directory,
+					    const struct ct_bin_open_mode *mode)
+{
+	struct ct_bin_directory *before = *directory, *next;
+	char hidden[CTRACE_EMITTER_PATH_SIZE];
+	enum ctrace_status status;
+
+	if (mode->left_out == NULL || mode->left_out->events == 0 ||
+	    !hidden_name(before->path, mode->info->pid, hidden))
+		return directory_begin(before, mode);
+	status = directory_begin_hidden(hidden, mode, &next);
+	if (status != CTRACE_OK)
+		return status;
+	status = ct_os_exchange(hidden, before->path);
+	if (status != CTRACE_OK) {
+		ct_bin_directory_discard(next);
+		return status == CTRACE_UNSUPPORTED ? directory_begin(before, mode) : status;
+	}
+	memcpy(next->path, before->path, sizeof next->path);
+	memcpy(before->path, hidden, strlen(hidden) + 1);
+	ct_bin_directory_discard(before);
+	*directory = next;
+	return CTRACE_OK;
+}
+
+static bool name_is_hidden(const char *name, uint32_t pid)
+{
+	const char *end = name[0] == '.' ? strstr(name, HIDDEN_END) : NULL;
+	char number[16];
+
+	(void)snprintf(number, sizeof number, "%u", pid);
+	return end != NULL && strcmp(end + sizeof HIDDEN_END - 1, number) == 0;
+}
+
+/* One that another process of that number has open, or has made, is left alone. */
+static void hidden_remove(const char *path, const struct ct_trace_info *info)
+{
+	struct ct_bin_directory *directory;
+	struct ct_trace_info found;
+	enum ctrace_status status;
+	struct ct_buf text;
+	size_t end;
+
+	if (ct_bin_directory_new(path, info, &directory) != CTRACE_OK)
+		return;
+	ct_buf_init(&text);
+	status = ct_bin_directory_open(directory);
+	if (status == CTRACE_OK)
+		status = ct_bin_metadata_open(directory, &text);
+	if (status == CTRACE_NOT_FOUND && directory->fd >= 0) { /* killed before it had metadata */
+		(void)unlinkat(directory->fd, CT_BIN_TEMPORARY, 0);
+		(void)rmdir(path);
+	}
+	if (status == CTRACE_OK)
+		status = ct_schema_parse_trace(text.data, text.size, &found, &end);
+	if (status == CTRACE_OK && is_same_process(&found, info))
+		ct_bin_directory_discard(directory);
+	else
+		ct_bin_directory_free(directory);
+	ct_buf_fini(&text);
+}
+
+void ct_bin_hidden_remove(const struct ct_bin_directory *directory)
+{
+	const char *slash = strrchr(directory->path, '/');
+	char path[CTRACE_EMITTER_PATH_SIZE];
+	const struct dirent *entry;
+	DIR *all;
+	int size;
+
+	(void)snprintf(path, sizeof path, "%.*s", slash != NULL ? (int)(slash - directory->path) : 1,
+		       slash != NULL ? directory->path : ".");
+	all = opendir(path[0] != '\0' ? path : "/");
+	while (all != NULL && (entry = readdir(all)) != NULL) {
+		size = snprintf(path, sizeof path, "%.*s%s",
+				slash != NULL ? (int)(slash + 1 - directory->path) : 0,
+				directory->path, entry->d_name);
+		if (size >= 0 && (size_t)size < sizeof path &&
+		    name_is_hidden(entry->d_name, directory->info.pid))
+			hidden_remove(path, &directory->info);
+	}
+	if (all != NULL)
+		(void)closedir(all);
+}
+
 /* There are metadata already.  This process goes on with them, replaces them, renames their
  * directory (NOT_FOUND), or leaves them alone. */
-static enum ctrace_status directory_take_over(struct ct_bin_directory *directory,
+static enum ctrace_status directory_take_over(struct ct_bin_directory **to_replace,
 					      const struct ct_bin_open_mode *mode,
 					      const struct ct_buf *text)
 {
+	struct ct_bin_directory *directory = *to_replace;
 	struct ct_trace_info info;
 	enum ctrace_status status;
 	bool is_packed;
@@ -261,7 +425,7 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory *directory
 	if (is_packed || (!mode->may_continue && !mode->may_replace_own) ||
 	    (mode->is_beside && !directory_is_closed(directory, text)))
 		return CTRACE_TIMED_OUT;
-	return directory_begin(directory, mode);
+	return directory_replace(to_replace, mode);
 }
 
 static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *directory,
@@ -273,13 +437,6 @@ static enum ctrace_status directory_begin_in_empty(struct ct_bin_directory *dire
 		return CTRACE_OS_ERROR;
 	/* Streams without metadata are unrelated files with names like ours. */
 	return has_streams ? CTRACE_TIMED_OUT : directory_begin(directory, mode);
-}
-
-/* Is it in the directory of its run?  The latter may have been renamed since it was found, and
- * another one may have its name. */
-static bool directory_is_of_run(const struct ct_bin_directory *directory, const char *run)
-{
-	return run == NULL || ct_file_run_is_at(directory->fd, "../" CT_FILE_RUN_MARK, run);
 }
 
 /* Returns NOT_FOUND when the caller should try again: the directory at path was renamed, or the
@@ -294,23 +451,10 @@ static enum ctrace_status directory_create(const char *path, const struct ct_bin
 	if (status != CTRACE_OK)
 		return status;
 	ct_buf_init(&text);
-	directory->access = mode->access;
-	status = ct_os_make_directory(path);
+	status = directory_make(directory, mode, &text);
 	if (status == CTRACE_OK)
-		status = ct_bin_directory_open(directory);
-	if (status == CTRACE_OK && !directory_is_of_run(directory, mode->run)) {
-		(void)rmdir(path);
-		errno = ENOENT;
-		status = CTRACE_OS_ERROR;
-	}
-	if (status == CTRACE_OK) {
-		ct_file_access_give(directory->fd, &directory->access);
-		status = ct_bin_metadata_open(directory, &text);
-		if (status == CTRACE_OK && text.size > 0)
-			status = directory_take_over(directory, mode, &text);
-		else if (status == CTRACE_OK || status == CTRACE_NOT_FOUND)
-			status = directory_begin_in_empty(directory, mode);
-	}
+		status = text.size > 0 ? directory_take_over(&directory, mode, &text)
+				       : directory_begin_in_empty(directory, mode);
 	ct_buf_fini(&text);
 	if (status != CTRACE_OK) {
 		/* The program closed our descriptors meanwhile; the next try continues the

@@ -3,7 +3,8 @@
  *
  * A process writes parts, which are generations.  The first part stays.  While the traces are at
  * their limit, the oldest of the other parts makes room for the next one.  The next part's metadata
- * and stream.lost have what was left out, so every reader counts it.  Each process keeps its first
+ * and stream.lost have what was left out, so every reader counts it.  They exchange names
+ * (bin_create.c), so that holds whenever the process is killed.  Each process keeps its first
  * and its last two parts, however many processes there are; parts are small while the limit is
  * reached.  So the traces may exceed it by some parts of each process.
  *

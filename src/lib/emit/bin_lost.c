@@ -92,17 +92,23 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory, uint64_
 		       : status;
 }
 
-void ct_bin_write_left_out(struct ct_bin_directory *directory, uint64_t events)
+enum ctrace_status ct_bin_write_left_out(struct ct_bin_directory *directory, uint64_t events)
 {
 	uint64_t reported = directory->lost_reported;
 	struct ct_bin_stream *stream;
+	enum ctrace_status status;
 
-	if (events == 0 || ct_bin_stream_get(directory, CT_BIN_LOST, &stream) != CTRACE_OK)
-		return;
+	if (events == 0)
+		return CTRACE_OK;
+	status = ct_bin_stream_get(directory, CT_BIN_LOST, &stream);
+	if (status != CTRACE_OK)
+		return status;
 	stream->is_loaded = true;
-	if (ct_bin_put_lost(directory, stream, stream->lost + events) == CTRACE_OK)
+	status = ct_bin_put_lost(directory, stream, stream->lost + events);
+	if (status == CTRACE_OK)
 		directory->left_out = events;
 	directory->lost_reported = reported;
+	return status;
 }
 
 void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total,

@@ -202,7 +202,8 @@ struct ct_bin_open_mode {
 	const struct ct_trace_info *info;
 	/* the previous directory, whose losses by stream the new one notes; or NULL */
 	struct ct_bin_directory *from;
-	const struct ct_bin_left_out *left_out; /* by this directory; or NULL */
+	/* what the directory replaces and therefore counts as left out; or NULL */
+	const struct ct_bin_left_out *left_out;
 	struct ct_file_access access;
 	/* the run in whose directory it must be, or NULL */
 	const char *run;
@@ -220,6 +221,8 @@ struct ct_bin_open_mode {
  * a directory of ours, or the mode does not allow it. */
 enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_open_mode *mode,
 					   struct ct_bin_directory **out_directory) CT_MUST_USE;
+/* Removes what the process of a directory left half replaced beside it when it was killed. */
+void ct_bin_hidden_remove(const struct ct_bin_directory *directory);
 /* Continues at a place, even if another process has renamed the directory; then the path of
  * *out_directory is the new name. */
 enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
@@ -393,7 +396,8 @@ enum ctrace_status ct_bin_write_lost(struct ct_bin_directory *directory,
 void ct_bin_report_lost(struct ct_bin_directory *directory, uint64_t total,
 			struct ctrace_place *place);
 /* Reports in stream.lost what the directory leaves out. */
-void ct_bin_write_left_out(struct ct_bin_directory *directory, uint64_t events);
+enum ctrace_status ct_bin_write_left_out(struct ct_bin_directory *directory,
+					 uint64_t events) CT_MUST_USE;
 /* Subtracts losses that stream.lost reported at an earlier close, and that packets now report, here
  * or in the next directory. */
 void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t reported);

@@ -240,6 +240,8 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	if (status != CTRACE_OK)
 		return status;
 	directory_set_up(bin, bin->directory);
+	if (bin->context->recovering)
+		ct_bin_hidden_remove(bin->directory);
 	status = ct_bin_settle_lost(bin->directory);
 	if (status != CTRACE_OK)
 		ct_bin_directory_close(bin->directory);
@@ -333,7 +335,11 @@ static enum ctrace_status directory_go_over(struct binfile *bin, struct ct_bin_d
 		bin->generation = generation_before;
 		note_place(bin);
 		ct_bin_directory_reopen(before);
-		ct_bin_directory_discard(next);
+		/* What another directory has made room for is counted there only. */
+		if (next->left_out != 0)
+			ct_bin_directory_close(next);
+		else
+			ct_bin_directory_discard(next);
 		return status;
 	}
 	close_directory(bin, before, false);
@@ -360,7 +366,6 @@ static enum ctrace_status generation_begin_next(struct binfile *bin, bool is_ful
 	status = create_directory(bin, generation, &mode, &next);
 	if (status != CTRACE_OK)
 		return status;
-	ct_bin_write_left_out(next, left_out.events);
 	status = directory_go_over(bin, next, generation);
 	if (status == CTRACE_OK)
 		ct_bin_limit_begin(&bin->limit, generation, &left_out);

@@ -299,6 +299,19 @@ static void renaming_aside_replaces_nothing(void **state)
 	assert_int_equal(ct_os_rename(AT_FDCWD, "nothing", "d/x"), CTRACE_NOT_FOUND);
 }
 
+static void two_names_are_exchanged_or_nothing_changes(void **state)
+{
+	(void)state;
+	assert_int_equal(system("mkdir a b; echo x > a/x; echo y > b/y"), 0);
+	assert_int_equal(ct_os_exchange("a", "c"), CTRACE_NOT_FOUND);
+	ct_os_fail(CT_OS_RENAME, 0, 1, EINVAL);
+	assert_int_equal(ct_os_exchange("a", "b"), CTRACE_UNSUPPORTED);
+	assert_int_equal(access("a/x", F_OK), 0);
+	assert_int_equal(ct_os_exchange("a", "b"), CTRACE_OK);
+	assert_int_equal(access("a/y", F_OK), 0);
+	assert_int_equal(access("b/x", F_OK), 0);
+}
+
 static void a_fault_is_for_one_kind_of_call_and_ends(void **state)
 {
 	(void)state;
@@ -482,6 +495,7 @@ int test_os(void)
 		TEST(a_file_of_the_size_already_is_not_truncated),
 		TEST(an_interruption_costs_another_try),
 		TEST(renaming_aside_replaces_nothing),
+		TEST(two_names_are_exchanged_or_nothing_changes),
 		TEST(a_fault_is_for_one_kind_of_call_and_ends),
 		TEST(a_status_says_what_the_caller_can_do),
 		TEST(a_handler_on_its_own_stack_is_seen),
