@@ -17,7 +17,7 @@
  *     components        CT_COMPONENT_LIMIT, or as many as fit
  *
  *     0                 struct ct_session_head
- *     CT_SESSION_PATHS  struct ct_dest_paths [CT_DEST_LIMIT]; only those in has_paths have blocks
+ *     CT_SESSION_PATHS  struct ct_dest_paths [CT_DEST_LIMIT]; only those in has_paths are used
  *     components_at     struct ct_component_entry [ct_session_component_limit()]
  *     classes_at        struct ct_class_table: the classes of the events in the rings
  *     texts_at          names, paths, settings; appended, never changed
@@ -238,6 +238,9 @@ struct ct_session_head {
 };
 #define CT_SESSION_PATHS CT_ALIGN_UP((uint64_t)sizeof(struct ct_session_head), 4096u)
 #define CT_SESSION_PATHS_SIZE ((uint64_t)CT_DEST_LIMIT * sizeof(struct ct_dest_paths))
+/* The first ones, TEXTFILE's and BINFILE's, have their blocks from the start: without a place no
+ * destination delivers, and the run directory may be full when a dormant process wakes. */
+#define CT_SESSION_HEAD_BLOCKS (CT_SESSION_PATHS + 2 * sizeof(struct ct_dest_paths))
 
 /* A session in memory.  Our own is mapped.  That of another process is copied with pread, because
  * the process may truncate the file at any time. */

@@ -97,7 +97,7 @@ bool ct_session_lengthen(struct ct_session *session)
 	if (ct_os_truncate(session->file_fd, session->layout.size) != CTRACE_OK)
 		return false;
 	/* Allocates the blocks too, because a store would fault on a full disk. */
-	(void)!ct_os_allocate(session->file_fd, 0, CT_SESSION_PATHS);
+	(void)!ct_os_allocate(session->file_fd, 0, CT_SESSION_HEAD_BLOCKS);
 	session_allocate_paths(session);
 	(void)!ct_os_allocate(session->file_fd, session->layout.components_at,
 			      session->components_allocated);

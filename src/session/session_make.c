@@ -262,7 +262,7 @@ static enum ctrace_status session_allocate_first(struct ct_session *session)
 		uint64_t at, size;
 		uint64_t *allocated; /* NULL: the head */
 	} parts[] = {
-		{ 0, CT_SESSION_PATHS, NULL },
+		{ 0, CT_SESSION_HEAD_BLOCKS, NULL },
 		{ session->layout.components_at, CT_SESSION_PAGE, &session->components_allocated },
 		{ session->layout.classes_at, FIRST_CLASSES, &session->classes_allocated },
 		{ session->layout.texts_at, CT_SESSION_PAGE, &session->texts_allocated },

@@ -130,7 +130,7 @@ class Spool(streams.Streams):
         """Returns when the forwarder has removed all segments."""
         end = time.monotonic() + 3 * PATIENCE
         while self.segments():
-            assert time.monotonic() < end, subprocess.run(['find', self.at('spool'), '-ls'], capture_output=True, text=True, check=False).stdout
+            assert time.monotonic() < end, subprocess.run(["find", self.environment["CTRACE_SPOOL"], "-ls"], capture_output=True, text=True, check=False).stdout
 
     def stop(self, follower):
         follower.send_signal(signal.SIGTERM)

@@ -207,7 +207,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	struct ct_consumer_result result = { 0 };
 	struct ct_consumer *consumer;
 	uint64_t reached;
-	bool durable, are_ended = true;
+	bool durable, are_ended = true, owes = false;
 
 	note_places(orphan);
 	orphan->is_left = true;
@@ -217,6 +217,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	ct_consumer_pass(consumer, true, &result);
 	if (result.pending == 0 && result.failing == 0) {
 		ct_consumer_announce(consumer);
+		owes = ct_consumer_owes_losses(consumer);
 		are_ended = ct_consumer_open_ending(consumer);
 	}
 	/* The rings are removed next, so their events must first be durable. */
@@ -234,7 +235,8 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 		result.undeliverable == 0 || result.written > reached ? reached : result.written;
 	orphan->damaged = result.damaged;
 	orphan->undeliverable = result.undeliverable;
-	orphan->is_left = !durable || !are_ended || result.pending != 0 || result.failing != 0;
+	orphan->is_left =
+		!durable || !are_ended || owes || result.pending != 0 || result.failing != 0;
 	return !orphan->is_left;
 }
 

@@ -446,11 +446,17 @@ static void bin_lost(void *self, const uint64_t totals[CTRACE_LOSS_COUNT])
 	((struct binfile *)self)->lost = ct_loss_total(totals);
 }
 
+/* A recoverer flushes once, and then removes what else knows of the losses. */
 static enum ctrace_status bin_flush(void *self)
 {
 	struct binfile *bin = self;
+	enum ctrace_status status = CTRACE_OK;
 
-	return ct_bin_sync(bin->directory) == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
+	if (bin->context->recovering && bin->lost > 0)
+		status = ct_bin_write_lost(bin->directory, bin->lost);
+	if (status == CTRACE_OK)
+		status = ct_bin_sync(bin->directory);
+	return status == CTRACE_OK ? CTRACE_OK : CTRACE_OUTPUT_ERROR;
 }
 
 /* Losses that no packet reports (after the last event of a ring, or before there was one) are

@@ -467,10 +467,16 @@ static enum ctrace_status text_write(void *self, const struct ctrace_batch *batc
 	return CTRACE_OK;
 }
 
+static const struct ctrace_batch only_losses = { .size = sizeof only_losses };
+
+/* A recoverer flushes once, and then removes what else knows of the losses. */
 static enum ctrace_status text_flush(void *self)
 {
 	struct textfile *text = self;
 
+	if (text->out.context->recovering && text->out.losses_due &&
+	    text_write(text, &only_losses) != CTRACE_OK)
+		return CTRACE_OUTPUT_ERROR;
 	return text->file.fd < 0 || ct_os_sync(text->file.fd) == CTRACE_OK ? CTRACE_OK
 									   : CTRACE_OUTPUT_ERROR;
 }
@@ -499,7 +505,6 @@ static enum ctrace_status text_rotate(void *self)
 static void text_close(void *self)
 {
 	struct textfile *text = self;
-	const struct ctrace_batch only_losses = { .size = sizeof only_losses };
 
 	/* A forked child closes what it inherited, but the file is its parent's. */
 	if (text->out.losses_due && text->owner == getpid())

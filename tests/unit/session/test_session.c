@@ -200,7 +200,7 @@ static void a_path_counts_with_its_slot_and_has_blocks_when_it_is_stored(void **
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	assert_true(blocks() <= (uint64_t)60 * 1024); /* nothing of what only some processes need */
+	assert_true(blocks() <= (uint64_t)76 * 1024); /* nothing of what only some processes need */
 	assert_string_equal(ct_dest_path(&session, 3), "");
 	assert_int_equal(ct_dest_put_path(&session, 3, ""), CTRACE_OK);
 	before = blocks();
