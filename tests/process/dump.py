@@ -445,7 +445,7 @@ def every_end_is_noted(room):
     ends = (('fault', -signal.SIGSEGV, 'died of SIGSEGV', 'fail_deep'), ('crash', -signal.SIGSEGV, 'died of SIGSEGV', 'fail_deep'),
             ('overflow', -signal.SIGSEGV, 'died of SIGSEGV', 'overflow_deep'), ('abort', -signal.SIGABRT, 'died of SIGABRT', None),
             ('raise', -signal.SIGSEGV, 'died of SIGSEGV', None), ('exit 3', 3, None, None),
-            ('fault again', -signal.SIGSEGV, 'had SIGSEGV', 'fail_again'))
+            ('fault again', -signal.SIGSEGV, 'died of SIGSEGV', 'fail_again'))
     for order, status, said, function in ends:
         for events in ('waiting', 'delivered', 'none'):
             for is_survivor in (False, True):

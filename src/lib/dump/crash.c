@@ -499,7 +499,7 @@ static void handler_run(int number, siginfo_t *info, void *context)
 	void (*handler)(int) = __atomic_load_n(&former[row].handler, __ATOMIC_ACQUIRE);
 	bool is_sent = info->si_code <= 0, is_again = comes_again == number;
 	bool is_own = ct_os_thread_is_own(), is_program = !is_own && ct_thread_locked == 0;
-	bool handled = is_program && handler != SIG_DFL && handler != SIG_IGN;
+	bool handled = is_program && handler != SIG_DFL && handler != SIG_IGN, is_known;
 	struct sigaction now;
 
 	if (number == SIGBUS && !is_sent && file_restore((uintptr_t)info->si_addr)) {
@@ -523,8 +523,11 @@ static void handler_run(int number, siginfo_t *info, void *context)
 		errno = kept_errno;
 		former_call(&former[row], handler, info, context);
 		kept_errno = errno;
-		if (sigaction(number, NULL, &now) == 0 && action_is_ours(&now))
+		is_known = sigaction(number, NULL, &now) == 0;
+		if (is_known && action_is_ours(&now))
 			note_withdraw();
+		else if (is_known && now.sa_handler == SIG_DFL && !is_sent)
+			signal_note(row, info, context, false); /* it faults again, and dies */
 		errno = kept_errno;
 		return;
 	}
