@@ -221,4 +221,32 @@ with contextlib.suppress(OSError):  # the terminal is closed
 _, how = os.waitpid(child, 0)
 signal.alarm(0)
 checks.check('a program that stops itself stops ctrace run, and goes on with it', stopped and b'resumed' in text and how == 0, stopped, text, how)
+
+# ---- a shell under ctrace run, which has a group of its own in front, is suspended: the shell around it goes on, and can give it the terminal back
+child, terminal = pty.fork()
+if child == 0:
+    os.execvpe('bash', ['bash', '--norc', '-i'], {**os.environ, 'PS1': 'ready> '})
+text = b''
+
+
+def shell(line, answer):
+    """Types a line, and returns when the answer, which is not in the line, is there."""
+    global text  # pylint: disable=global-statement
+    os.write(terminal, line.encode() + b'\n')
+    while answer not in text:
+        text += os.read(terminal, 1000)
+    text = text[text.index(answer) + len(answer):]
+
+
+signal.alarm(60)
+shell('ctrace run --summary=never bash --norc -i', b'ready> ')
+shell('echo in$((1))', b'in1\r\n')
+shell('suspend', b'Stopped')
+shell('echo out$((1))', b'out1\r\n')
+shell('fg; echo status$?', b'ctrace run')
+shell('echo in$((2)); exit 7', b'status7')
+signal.alarm(0)
+os.write(terminal, b'exit\n')
+_, how = os.waitpid(child, 0)
+checks.check('a shell that is suspended under ctrace run gives the terminal back, and gets it again', how == 0, text)
 checks.end()

@@ -305,13 +305,17 @@ static void signal_pass_on(const struct run_program *run, int number)
 static void stop_too(const struct run_program *run)
 {
 	int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
-	bool is_foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+	pid_t own = getpgrp(), group = getpgid(run->child);
+	pid_t in_front = terminal >= 0 ? tcgetpgrp(terminal) : -1;
 
+	if (in_front > 0 && (in_front == own || in_front == group)) {
+		(void)raise(SIGSTOP);
+		/* A shell has a group of its own, which has had the terminal. */
+		if (in_front == group && tcgetpgrp(terminal) == own)
+			(void)tcsetpgrp(terminal, group);
+		(void)kill(in_front == own ? run->child : -group, SIGCONT);
+	}
 	ct_os_close(&terminal);
-	if (!is_foreground)
-		return;
-	(void)raise(SIGSTOP);
-	(void)kill(run->child, SIGCONT); /* it may be in a group of its own */
 }
 
 /* Also the orphans, which a subreaper is given.  Returns true when the program has ended. */
