@@ -143,7 +143,10 @@ static bool owes_losses(struct ct_consumer *consumer, struct ct_destination *des
 	const struct ct_dest *state = ct_consumer_dest(consumer, destination->index);
 	uint64_t sum = 0, own = state->active;
 
-	if (state->emitter[0] == '\0')
+	/* Where a writer has no output, the process's destinations report them. */
+	if (state->emitter[0] == '\0' ||
+	    (destination->index >= CT_WRITER_SLOT &&
+	     ct_dest_path(consumer->source.session, destination->index)[0] == '\0'))
 		return false;
 	losses_sum(consumer, destination, NULL, out_totals);
 	for (uint32_t reason = 0; reason < CTRACE_LOSS_COUNT; reason++) {
@@ -158,9 +161,7 @@ void ct_consumer_announce_to(struct ct_consumer *consumer, uint32_t dest)
 	struct ct_destination *destination = &consumer->destinations[dest];
 	uint64_t totals[CTRACE_LOSS_COUNT];
 
-	/* Where a writer has no output, the process's destinations report them. */
-	if ((dest >= CT_WRITER_SLOT && ct_dest_path(consumer->source.session, dest)[0] == '\0') ||
-	    !owes_losses(consumer, destination,
+	if (!owes_losses(consumer, destination,
 			 ct_dest_current(ct_consumer_dest(consumer, dest))->announced, totals))
 		return;
 	if (ct_destination_open(destination, true) && ct_destination_writes(destination))
@@ -180,13 +181,13 @@ bool ct_consumer_owes_losses(struct ct_consumer *consumer)
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		struct ct_destination *destination = &consumer->destinations[dest];
 		const struct ctrace_emitter *emitter = destination->emitter;
-		/* A failing destination has not written its last announcement. */
 		uint64_t reported =
-			destination->retry_at_ns != 0
-				? ct_dest_current(ct_consumer_dest(consumer, dest))->announced
-				: destination->announced;
+			ct_dest_current(ct_consumer_dest(consumer, dest))->announced;
 		uint64_t totals[CTRACE_LOSS_COUNT];
 
+		/* A failing destination has not written its last announcement. */
+		if (destination->retry_at_ns == 0 && destination->announced > reported)
+			reported = destination->announced;
 		/* A recoverer can report them if the emitter can, and if the output exists without
 		 * the process. */
 		if (emitter != NULL && emitter->lost != NULL &&
