@@ -123,11 +123,20 @@ static enum ctrace_status directory_use_default(char out_path[4096])
 	return directory_use(name, out_path);
 }
 
+bool ct_directory_is_left(void)
+{
+	const char *when = ct_os_environment("CTRACE_LEAVE_DIRECTORY");
+
+	return when != NULL && strcmp(when, "losses") != 0;
+}
+
 enum ctrace_status ct_directory_run_directory(const char *configured, char out_path[4096])
 {
 	const char *environment = ct_os_environment("CTRACE_RUN_DIR");
 	const char *chosen = environment != NULL ? environment : configured;
 
+	if (environment != NULL && ct_directory_is_left() && access(environment, F_OK) != 0)
+		return CTRACE_NOT_FOUND;
 	/* A configured directory is used or refused, never replaced. */
 	return chosen != NULL ? directory_use(chosen, out_path) : directory_use_default(out_path);
 }

@@ -282,6 +282,9 @@ struct ct_session {
  * another user, or others may write to it. configured: ctrace.run_dir, or NULL. */
 enum ctrace_status ct_directory_run_directory(const char *configured,
 					      char out_path[4096]) CT_MUST_USE;
+/* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` inspects the directory of the process after its end.  It
+ * has made the run directory, and removes both: a process that comes later makes none. */
+bool ct_directory_is_left(void);
 /* Calls each for every run directory that this user may read (root: those of all users).  Makes
  * none. */
 void ct_directory_each_run_directory(void (*each)(const char *path, void *user), void *user);

@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/temporary_directory.h"
 #include "lib/consumer/consumer.h"
 #include "operator/spool_note.h"
 #include "tools/processes/list.h"
@@ -41,9 +42,9 @@ struct doctor {
 	bool is_json;
 	char **program; /* NULL: pid */
 	uint32_t pid;
-	bool has_no_proc;   /* /proc is not mounted */
-	bool maps_hidden;   /* the mappings of the process cannot be read */
-	char directory[64]; /* what is the program's, for this run: "run" and "loader" in it */
+	bool has_no_proc;              /* /proc is not mounted */
+	bool maps_hidden;              /* the mappings of the process cannot be read */
+	char directory[PATH_MAX - 32]; /* of this run: "run" and "loader" in it */
 	struct ct_buf library;
 	struct ct_buf libcob, cobol_library; /* as the program loaded them */
 	json_t *cobol;                       /* or NULL: the program has no libcob */
@@ -626,52 +627,66 @@ static void cobol_examine(struct doctor *doctor)
 
 /* ---- the program ---- */
 
+/* Reports a failure. */
 static bool directories_make(struct doctor *doctor)
 {
-	char path[128];
+	static const char *const names[] = { "/run", "/loader" };
+	char path[PATH_MAX];
+	int error = temporary_directory_make("ctrace-doctor", path);
+	size_t size = strlen(path);
 
-	(void)snprintf(doctor->directory, sizeof doctor->directory, "/tmp/ctrace-doctor.XXXXXX");
-	if (mkdtemp(doctor->directory) == NULL) {
-		doctor->directory[0] = '\0';
-		return false;
+	if (error == 0 && size >= sizeof doctor->directory)
+		error = ENAMETOOLONG;
+	if (error == 0)
+		memcpy(doctor->directory, path, size + 1);
+	for (size_t i = 0; i < CT_COUNT(names) && error == 0; i++) {
+		(void)snprintf(path, sizeof path, "%s%s", doctor->directory, names[i]);
+		if (mkdir(path, 0700) != 0)
+			error = errno;
 	}
-	(void)snprintf(path, sizeof path, "%s/run", doctor->directory);
-	if (mkdir(path, 0700) != 0)
-		return false;
-	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
-	return mkdir(path, 0700) == 0;
+	if (error == 0)
+		return true;
+	fputs("ctrace doctor: ", stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fprintf(stderr, ": %s\n", strerror(error));
+	return false;
 }
 
-/* The directories of a process that still runs are kept. */
-static void directories_remove(const struct doctor *doctor)
+/* Removes the files of a directory, and the directory if it has no others.  The directories of a
+ * process that still runs are kept. */
+static bool directory_remove(const char *path)
 {
-	char path[PATH_ROOM];
+	DIR *directory = opendir(path);
 	const struct dirent *entry;
-	DIR *directory;
 
-	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
-	directory = opendir(path);
-	while (directory != NULL && (entry = readdir(directory)) != NULL)
-		(void)unlinkat(dirfd(directory), entry->d_name, 0);
-	if (directory != NULL)
-		(void)closedir(directory);
-	(void)rmdir(path);
-	(void)snprintf(path, sizeof path, "%s/run", doctor->directory);
-	directory = opendir(path);
 	while (directory != NULL && (entry = readdir(directory)) != NULL)
 		if (entry->d_type == DT_REG)
 			(void)unlinkat(dirfd(directory), entry->d_name, 0);
 	if (directory != NULL)
 		(void)closedir(directory);
-	if (rmdir(path) != 0 || rmdir(doctor->directory) != 0)
-		fprintf(stderr,
-			"ctrace doctor: processes of the program go on, or left events: ctrace recover %s\n",
-			path);
+	return rmdir(path) == 0;
+}
+
+/* The rest is removed when the tool ends. */
+static void directories_remove(const struct doctor *doctor)
+{
+	char path[PATH_MAX];
+
+	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
+	(void)directory_remove(path);
+	(void)snprintf(path, sizeof path, "%s/run", doctor->directory);
+	if (directory_remove(path))
+		return;
+	temporary_directory_keep();
+	fputs("ctrace doctor: processes of the program go on, or left events: ctrace recover ",
+	      stderr);
+	ct_tool_print(stderr, path, strlen(path));
+	fputc('\n', stderr);
 }
 
 static _Noreturn void program_exec(const struct doctor *doctor, int to_parent)
 {
-	char run[128], loader[128];
+	char run[PATH_MAX], loader[PATH_MAX];
 	int error;
 
 	(void)snprintf(run, sizeof run, "%s/run", doctor->directory);
@@ -743,7 +758,7 @@ static void program_print_end(const struct doctor *doctor)
 static void program_examine(struct doctor *doctor)
 {
 	struct ct_recovery total = { 0 };
-	char run[128];
+	char run[PATH_MAX];
 
 	(void)snprintf(run, sizeof run, "%s/run", doctor->directory);
 	library_find_loaded(doctor);
@@ -801,7 +816,6 @@ static int process_examine(struct doctor *doctor)
 		library_find_mapped(doctor);
 		ct_directory_each_run_directory(directory_look_into, doctor);
 	} else if (!directories_make(doctor)) {
-		fprintf(stderr, "ctrace doctor: no directory in /tmp: %s\n", strerror(errno));
 		return CMD_NOTHING;
 	} else if (!program_run(doctor)) {
 		directories_remove(doctor);

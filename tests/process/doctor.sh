@@ -10,8 +10,8 @@ check() { # WHAT STATUS
 		bad=1
 		sed 's/^/#   /' out err 2>/dev/null
 	fi
-	# What a program of the doctor's could not deliver waits in a directory in /tmp, which the doctor names.
-	sed -n 's|^ctrace doctor: .*: ctrace recover \(/tmp/ctrace-doctor\.[A-Za-z0-9]*\)/run$|\1|p' err 2>/dev/null | xargs -r rm -r
+	# What a program of the doctor's could not deliver waits in a directory, which the doctor names.
+	sed -n 's|^ctrace doctor: .*: ctrace recover \(/.*/ctrace-doctor\.[A-Za-z0-9]*\)/run$|\1|p' err 2>/dev/null | xargs -r rm -r
 }
 in_out() { # PATTERN...: each is in a line of out
 	for pattern; do grep -qE -- "$pattern" out || { echo "# no /$pattern/" && return 1; }; done
@@ -82,7 +82,7 @@ configuration = document['processes'][0]['configuration']
 assert configuration['path'].endswith('/bad.cfg') and configuration['read'] and configuration['first_error'] == 2, configuration
 EOF
 check 'JSON' $?
-[ -z "$(find /tmp -maxdepth 1 -name 'ctrace-doctor.*' -user "$(id -u)" -newer good.cfg 2>/dev/null)" ]
+[ -z "$(find /tmp "$TMPDIR" -maxdepth 1 -name 'ctrace-doctor.*' -user "$(id -u)" -newer good.cfg 2>/dev/null)" ]
 check 'nothing is left' $?
 
 printf 'mftrace.level = info\nmftrace.application = (prog)\n' >application.cfg

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A signal at each moment of what must not miss one: a temporary copy of a stream is gone after its reader in any case, and Ctrl-C is never
-lost on a console, nor ends it.
+"""A signal at each moment of what must not miss one: a temporary directory is gone after its tool in any case, and Ctrl-C is never lost on a
+console, nor ends it.
 
 A first run tells which calls are made, and in each later one the signal comes before or after one of them.
 
@@ -18,6 +18,7 @@ import time
 
 BUILD = os.environ['CTRACE_BUILD']
 TOOL = os.path.join(BUILD, 'ctrace')
+STEPS = os.path.join(BUILD, 'tests', 'steps')
 PRELOAD = os.path.join(BUILD, 'tests', 'libsignalat.so')
 PATIENCE = 60  # for what hangs; no test of speed
 ROOM = os.getcwd()
@@ -34,34 +35,84 @@ def moments_of(run):
     return labels
 
 
-# ---- copies of streams: the directory is made before the server is looked for
+# ---- temporary directories
 
-def read_stream(**variables):
-    """The status of a reader, once it and what it has started are gone."""
+def run_tool(*words, **variables):
+    """The status of the tool, once it and what it has started are gone."""
     alive, other = os.pipe()
-    with subprocess.Popen([TOOL, 'show', 'nats://127.0.0.1:1/TRACES'], env={**ENVIRONMENT, **variables}, pass_fds=[other], start_new_session=True,
-                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as reader:
+    with subprocess.Popen([TOOL, *words], env={**ENVIRONMENT, **variables}, pass_fds=[other], start_new_session=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tool:
         os.close(other)
-        status = reader.wait(PATIENCE)
+        status = tool.wait(PATIENCE)
         assert select.select([alive], [], [], PATIENCE)[0], 'the keeper stays'
         os.close(alive)
     return status
 
 
-def copies_are_removed():
-    labels = moments_of(read_stream)
-    for name in ('own:fork', 'own:mkdir', 'mkdtemp', 'child:setsid', 'child:read'):
+def directories():
+    return glob.glob(os.path.join(ROOM, 'ctrace-*')) + glob.glob('/tmp/ctrace-doctor.*')
+
+
+def directories_are_removed(*words, moments, usual):
+    """`usual`: the statuses of a tool that has lived on."""
+    before = directories()
+    labels = moments_of(lambda **variables: run_tool(*words, **variables))
+    for name in moments:
         assert any(name in label for label in labels), (name, labels)
     wrong = []
-    for number in (signal.SIGKILL, -signal.SIGKILL, -signal.SIGHUP, signal.SIGTERM, -signal.SIGTERM):
+    for number in (signal.SIGKILL, -signal.SIGKILL, -signal.SIGHUP, signal.SIGTERM, -signal.SIGTERM, -signal.SIGINT):
         for label in labels:
-            status = read_stream(SIGNAL_AT=label, SIGNAL=str(int(number)))
-            left = glob.glob(os.path.join(ROOM, 'ctrace-stream*'))
-            if left or status not in (-abs(number), 2):
+            status = run_tool(*words, SIGNAL_AT=label, SIGNAL=str(int(number)))
+            left = [path for path in directories() if path not in before]
+            if left or status not in (-abs(number), *usual):
                 wrong.append((number, label, status, left))
             for path in left:
                 subprocess.run(['rm', '-r', path], check=True)
     assert not wrong, '\n'.join(map(str, wrong))
+
+
+def copies_are_removed():
+    """The directory is made before the server is looked for."""
+    directories_are_removed('show', 'nats://127.0.0.1:1/TRACES', moments=('own:fork', 'own:mkdir', 'mkdtemp', 'child:setsid', 'child:read'), usual=(2,))
+
+
+def doctors_are_removed():
+    """A key ends the program, and not the report about it."""
+    directories_are_removed('doctor', 'env', '-u', 'LD_PRELOAD', STEPS, 'trace', 'a.b', '1', '100',
+                            moments=('own:fork', 'own:mkdir', 'mkdtemp', 'own:rmdir', 'child:setsid', 'child:read'), usual=(0, 1, 3, 4))
+
+
+def wait_until_gone(paths):
+    end = time.monotonic() + PATIENCE
+    while [path for path in paths if os.path.exists(path)]:
+        assert time.monotonic() < end, ('stays', paths)
+        time.sleep(0.01)
+
+
+def background_goes_on():
+    """A process in the background goes on without the run directory, and one that begins later makes none."""
+    for name in ('hold', 'up', 'go', 'ended'):
+        os.mkfifo(name)
+    later = 'read unused <go; "$0" trace a.b 1 100; echo >ended'
+    script = f'("$0" trace a.b 1 1 say ready pause <hold >up; {later}) >/dev/null 2>&1 & read unused <up; '
+    for end, status in (('kill -KILL $PPID', -signal.SIGKILL), ('kill -TERM $PPID', -signal.SIGTERM), ('kill -HUP $PPID', -signal.SIGHUP), (':', 1)):
+        before = directories()
+        hold = os.open('hold', os.O_RDWR)
+        doctor = subprocess.run([TOOL, 'doctor', 'sh', '-c', script + end, STEPS], env={**os.environ, 'TMPDIR': ROOM}, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=PATIENCE, text=True, check=False)
+        left = [path for path in directories() if path not in before]
+        if end != ':':
+            wait_until_gone(left)
+        os.write(hold, b'\n')
+        for name, mode in (('go', 'w'), ('ended', 'r')):
+            with open(name, mode, encoding='ascii') as fifo:
+                fifo.write('\n') if mode == 'w' else fifo.read()
+        os.close(hold)
+        assert doctor.returncode == status, (end, doctor)
+        made = [path for path in directories() if path not in before]
+        assert [f'{path}/run\n' in doctor.stderr for path in made] == [True] * (end == ':'), (end, made, doctor)
+        for path in made:
+            subprocess.run(['rm', '-r', path], check=True)
 
 
 # ---- Ctrl-C on a console, from the end of a line until its command waits for a process that is stopped
@@ -159,7 +210,7 @@ def lines_are_thrown_away():
     throw_away(SIGNAL_AT=wait, SIGNAL=str(-int(signal.SIGINT)))
 
 
-TESTS = (copies_are_removed, interrupts_are_taken, lines_are_thrown_away)
+TESTS = (copies_are_removed, doctors_are_removed, background_goes_on, interrupts_are_taken, lines_are_thrown_away)
 
 if __name__ == '__main__':
     for at, test in enumerate(TESTS, 1):

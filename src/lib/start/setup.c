@@ -51,13 +51,6 @@ static const char *config_path(void)
 	return ct_os_environment("MFTRACE_CONFIG");
 }
 
-bool ct_setup_leaves_directory(void)
-{
-	const char *when = ct_os_environment("CTRACE_LEAVE_DIRECTORY");
-
-	return when != NULL && strcmp(when, "losses") != 0;
-}
-
 bool ct_setup_leaves_losses(void)
 {
 	return ct_os_environment("CTRACE_LEAVE_DIRECTORY") != NULL;

@@ -549,7 +549,7 @@ static void end_on_stack(void *unused)
 	is_whole = all_delivered(process->pool) &&
 		   (ct_consumer_thread_consumer() == NULL ||
 		    !ct_consumer_owes_losses(ct_consumer_thread_consumer()));
-	if (is_whole && !ct_setup_leaves_directory() && !ct_crash_ends_process() &&
+	if (is_whole && !ct_directory_is_left() && !ct_crash_ends_process() &&
 	    !(ct_setup_leaves_losses() && has_losses(process)))
 		directory_remove_in_time(process->session.file_system == CT_OS_MEMORY);
 	ct_consumer_thread_unlock();
@@ -562,7 +562,7 @@ static void end_on_stack(void *unused)
  * start one. */
 static bool end_dormant(struct ct_process *process)
 {
-	if (process->session.file_system == CT_OS_AFAR || ct_setup_leaves_directory() ||
+	if (process->session.file_system == CT_OS_AFAR || ct_directory_is_left() ||
 	    has_losses(process) || !process_leave_dormant(CT_PROCESS_CLOSED))
 		return false;
 	ct_directory_remove_own(&process->session);

@@ -128,11 +128,8 @@ enum ctrace_status ct_setup_apply_configuration(const struct ct_setup_file *file
 #define CT_SETUP_KEPT "triggers"   /* the file */
 #define CT_SETUP_KEPT_LIMIT 65536u /* its bytes */
 void ct_setup_apply_kept(const char *run_directory, const struct ct_target *target);
-/* CTRACE_LEAVE_DIRECTORY: `ctrace doctor` inspects the directory after the process has ended, and
- * removes it. */
-bool ct_setup_leaves_directory(void);
-/* The same, also with the value "losses": `ctrace run` reads the counters of a process that has
- * lost events, and removes its directory. */
+/* True if ct_directory_is_left(), and with CTRACE_LEAVE_DIRECTORY=losses: `ctrace run` reads the
+ * counters of a process that has lost events, and removes its directory. */
 bool ct_setup_leaves_losses(void);
 /* The result of reading a configuration file, kept in the session for operators. */
 struct ct_setup_result {

@@ -10,22 +10,18 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include "base/temporary_file.h"
 #include "cli/cli.h"
 #include "cli/end_signal.h"
 #include "cli/new_file.h"
+#include "cli/temporary_directory.h"
 #include "lib/emit/emit.h"
 
 bool stream_is_address(const char *word)
@@ -125,94 +121,15 @@ void stream_report_total(const char *verb, const struct ct_nats_copy *copy)
 
 static char temporary[PATH_MAX]; /* the directory; "": none */
 
-static int entry_remove(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-	(void)info;
-	(void)kind;
-	(void)place;
-	(void)remove(path);
-	return 0;
-}
-
-static void temporary_remove(void)
-{
-	if (temporary[0] != '\0')
-		(void)nftw(temporary, entry_remove, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-	temporary[0] = '\0';
-}
-
-struct keeper_answer {
-	int error; /* 0: the directory is made */
-	char path[PATH_MAX];
-};
-
-/* Makes the directory, and removes it when the other end of the link is closed. */
-static _Noreturn void keeper_run(int link, struct keeper_answer *answer)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	char byte;
-
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		(void)dup2(null, fd);
-	/* From here on a signal to the group does not end it.  The directory is made after that. */
-	(void)setsid();
-	if (mkdtemp(answer->path) == NULL)
-		answer->error = errno;
-	else
-		memcpy(temporary, answer->path, sizeof temporary);
-	(void)!send(link, answer, sizeof *answer, MSG_NOSIGNAL);
-	while (answer->error == 0 && read(link, &byte, 1) < 0 && errno == EINTR)
-		;
-	temporary_remove();
-	_exit(0);
-}
-
-/* Starts the process that makes the directory and removes it when this one ends in any way: a
- * signal ends most verbs at once, also one that comes while this is done. */
-static void keeper_start(struct keeper_answer *answer)
-{
-	sigset_t all, before;
-	pid_t keeper;
-	int link[2];
-
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, link) != 0) {
-		answer->error = errno;
-		return;
-	}
-	/* A signal to the group, or a terminal that closes, would end it before it has a session of
-	 * its own. */
-	(void)sigfillset(&all);
-	(void)sigprocmask(SIG_SETMASK, &all, &before);
-	keeper = fork();
-	if (keeper == 0) {
-		(void)close(link[0]);
-		keeper_run(link[1], answer);
-	}
-	answer->error = keeper < 0 ? errno : ECHILD; /* somebody has killed it */
-	(void)sigprocmask(SIG_SETMASK, &before, NULL);
-	(void)close(link[1]);
-	while (keeper > 0 && recv(link[0], answer, sizeof *answer, 0) < 0 && errno == EINTR)
-		;
-	if (answer->error != 0)
-		(void)close(link[0]); /* else it stays open */
-}
-
 static bool temporary_make(const char *verb)
 {
-	struct keeper_answer answer = { 0 };
+	int error = temporary[0] != '\0' ? 0 : temporary_directory_make("ctrace-stream", temporary);
 
-	if (temporary[0] != '\0')
+	if (error == 0)
 		return true;
-	(void)snprintf(answer.path, sizeof answer.path, "%s/ctrace-stream.XXXXXX",
-		       ct_temporary_directory("/tmp"));
-	keeper_start(&answer);
-	if (answer.error != 0) {
-		fprintf(stderr, "%s: %s: %s\n", verb, answer.path, strerror(answer.error));
-		return false;
-	}
-	memcpy(temporary, answer.path, sizeof temporary);
-	(void)atexit(temporary_remove);
-	return true;
+	fprintf(stderr, "%s: %s: %s\n", verb, temporary, strerror(error));
+	temporary[0] = '\0';
+	return false;
 }
 
 /* They stay until the tool ends. */

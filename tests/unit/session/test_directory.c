@@ -59,6 +59,23 @@ static void the_environment_goes_before_what_is_configured(void **state)
 	assert_string_equal(path, expected);
 }
 
+/* `ctrace doctor` has made the directory, and removed it again. */
+static void none_is_made_for_a_process_whose_directory_is_left(void **state)
+{
+	char path[4096];
+
+	(void)state;
+	assert_int_equal(setenv("CTRACE_RUN_DIR", "removed/run", 1), 0);
+	assert_int_equal(setenv("CTRACE_LEAVE_DIRECTORY", "1", 1), 0);
+	assert_true(ct_directory_is_left());
+	assert_int_equal(ct_directory_run_directory(NULL, path), CTRACE_NOT_FOUND);
+	assert_int_not_equal(access("removed", F_OK), 0);
+	assert_int_equal(setenv("CTRACE_LEAVE_DIRECTORY", "losses", 1), 0);
+	assert_false(ct_directory_is_left());
+	assert_int_equal(ct_directory_run_directory(NULL, path), CTRACE_OK);
+	assert_int_equal(unsetenv("CTRACE_LEAVE_DIRECTORY"), 0);
+}
+
 static void the_path_is_absolute_so_that_the_program_may_go_elsewhere(void **state)
 {
 	char path[4096], expected[200];
@@ -689,6 +706,8 @@ int test_directory(void)
 		cmocka_unit_test_setup_teardown(a_missing_one_is_made_for_us_alone, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(the_environment_goes_before_what_is_configured,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(none_is_made_for_a_process_whose_directory_is_left,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(
 			the_path_is_absolute_so_that_the_program_may_go_elsewhere, set_up,
