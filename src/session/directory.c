@@ -90,6 +90,8 @@ static enum ctrace_status directory_use(const char *wanted, char out_path[4096])
 		status = ct_os_make_directory(path);
 		if (status == CTRACE_OK)
 			status = directory_check(path);
+		if (status == CTRACE_OK)
+			ct_unattached_make_room(path);
 	}
 	if (status == CTRACE_OK && path[0] == '/' && strstr(path, "/.") == NULL &&
 	    strstr(path, "//") == NULL)

@@ -3,8 +3,7 @@
  * got no directory there.
  *
  * A process takes its ASID when it is to trace.  A dormant process has none until somebody looks at
- * it: the first tool that loads its session takes one for it.  So a process that nobody ever looks
- * at does without the file.
+ * it: the first tool that loads its session takes one for it.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -116,6 +115,20 @@ static bool unattached_is_old(const struct ct_unattached *noted)
 
 	return noted->at_ns > now ||
 	       now - noted->at_ns > (uint64_t)CT_UNATTACHED_SECONDS * 1000000000u;
+}
+
+/* A full file system lets the block be written again, and gives no new one. */
+void ct_unattached_make_room(const char *run_directory)
+{
+	static const unsigned char none[UNATTACHED_AT + sizeof(struct ct_unattached)];
+	int run_fd = open(run_directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = -1;
+
+	if (run_fd >= 0 &&
+	    ct_os_open_file(run_fd, "asid", O_RDWR | O_CREAT | O_EXCL, &fd) == CTRACE_OK)
+		(void)!ct_os_write_at(fd, none, sizeof none, 0);
+	ct_os_close(&fd);
+	ct_os_close(&run_fd);
 }
 
 void ct_unattached_note(const char *run_directory, int error, uint64_t lost)

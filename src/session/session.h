@@ -307,7 +307,7 @@ void ct_directory_each(const char *run_directory,
 		       void *user);
 /*
  * Processes that got no directory in a run directory are counted there, in the file of the last
- * number: it exists since the first process, so that the count needs no new block.  After a day
+ * number: who makes the run directory makes it, so that the count needs no new block.  After a day
  * without another one the count begins again.
  */
 #define CT_UNATTACHED_SECONDS 86400u
@@ -320,6 +320,8 @@ struct ct_unattached {
 	uint64_t lost;  /* events that such processes had not delivered when they ended */
 	char program[16];
 };
+/* Makes the file in a new run directory. */
+void ct_unattached_make_room(const char *run_directory);
 /* Counts the calling process; error 0: it ends, and adds its lost events.  Does nothing when the
  * run directory cannot be written. */
 void ct_unattached_note(const char *run_directory, int error, uint64_t lost);

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -422,6 +423,20 @@ static bool process_lacks_file_size(uint32_t pid)
 	return lacks;
 }
 
+/* There may have been no room for a note of a process that got no directory. */
+static void print_full(const char *run_directory, void *user)
+{
+	const struct doctor *doctor = user;
+	struct statvfs disk;
+
+	if (statvfs(run_directory, &disk) != 0 ||
+	    (disk.f_bavail != 0 && (disk.f_favail != 0 || disk.f_files == 0)))
+		return;
+	line_add(doctor, "; the disk of ");
+	line_add_text(doctor, run_directory, strlen(run_directory));
+	line_add(doctor, " is full");
+}
+
 static void print_process_untraced(struct doctor *doctor)
 {
 	struct untraced untraced = { .pid = doctor->pid };
@@ -445,16 +460,15 @@ static void print_process_untraced(struct doctor *doctor)
 	} else if (process_lacks_file_size(doctor->pid)) {
 		line_add(doctor, "not known: ");
 		line_add(doctor, ct_list_unattached_why(EFBIG));
-	} else if (process_has_own_thread(doctor->pid)) {
-		line_add(
-			doctor,
-			"not known: the process is traced, but has no directory in a run directory that is searched here");
 	} else {
 		line_add(
 			doctor,
-			doctor->has_no_proc
-				? "none is visible: the program is not linked with libctrace, has called no tracing routine yet, ctrace.attach is off, or it has another run directory; without /proc it is not known which"
-				: "none is visible: the program has called no tracing routine yet, ctrace.attach is off, or another run directory is configured; it is not known which");
+			process_has_own_thread(doctor->pid)
+				? "not known: the process is traced, but has no directory in a run directory that is searched here: ctrace.attach is off, another run directory is configured, or there was no room in it; it is not known which"
+			: doctor->has_no_proc
+				? "none is visible: the program is not linked with libctrace, has called no tracing routine yet, ctrace.attach is off, it has another run directory, or there was no room; without /proc it is not known which"
+				: "none is visible: the program has called no tracing routine yet, ctrace.attach is off, another run directory is configured, or there was no room in it; it is not known which");
+		ct_directory_each_run_directory(print_full, doctor);
 	}
 	ct_buf_fini(&environment);
 }

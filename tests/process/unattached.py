@@ -72,6 +72,29 @@ def check_full():
         checks.check('then there is room for the next', f'\n{pid}  ' in '\n' + ctrace('list').stdout)
 
 
+def check_no_number():
+    """No process has taken a number before the disk is full, so that nobody has written the file of the last one."""
+    for is_made in (False, True):
+        subprocess.run(['rm', '-rf', RUN], check=True)
+        if is_made:
+            os.mkdir(RUN, 0o700)
+        else:
+            subprocess.run([STEPS, 'trace', 'a.b', '1', '1'], env={**os.environ, 'MFTRACE_CONFIG': ''}, check=True)
+        disk.fill(DISK)
+        with Living('trace', 'a.b', '1', '100', MFTRACE_CONFIG='') as dormant, Living('trace', 'a.b', '1', '100') as pid:
+            listed = ctrace('list')
+            if not is_made:
+                checks.same('a run directory that the library has made: each is counted', counted(listed.stderr)[:2], [2, pid])
+            for one in (dormant, pid):
+                is_known = one == pid and not is_made
+                cause = 'the process got no directory in .*: No space left on device' if is_known else \
+                    f'the process is traced, .*, or there was no room in it; it is not known which; the disk of {re.escape(RUN)} is full'
+                doctor = ctrace('doctor', str(one))
+                checks.check(f'doctor: a full disk, {"the cause is noted" if is_known else "nothing is noted"}', doctor.returncode == 1 and
+                             re.search(f'^components +not known: {cause}$', doctor.stdout, re.M), doctor.stdout)
+        os.unlink(f'{DISK}/filler')
+
+
 def check_file_limits():
     """A limit on the size of files that leaves no room for a session, or not even for a note of that."""
     why = re.escape('its limit on the size of files (ulimit -f) is too small')
@@ -110,7 +133,7 @@ def check_without_proc():
 
 
 def check_sentences():
-    unknown = 'none is visible: .*; it is not known which'
+    unknown = 'none is visible: .*; it is not known which$'
     cases = [
         ('another run directory', (), {'CTRACE_RUN_DIR': f'{DISK}/other'}, f'the process has another CTRACE_RUN_DIR, {DISK}/other'),
         ('a process that has traced nothing', (), {}, unknown),
@@ -136,6 +159,7 @@ def main():
         file.write('mftrace.level = debug\nmftrace.dest = storage\n')
     os.environ.update(CTRACE_RUN_DIR=RUN, MFTRACE_CONFIG=os.path.abspath('storage.cfg'))
     check_full()
+    check_no_number()
     check_sentences()
     check_file_limits()
     check_program_under_limit()
