@@ -377,14 +377,14 @@ static void trace_conclude(struct verb *verb, struct ct_run_page *page, uint64_t
 }
 
 /* Reads the trace once: the rest of --tail, and what the page is made of.  Returns the events of
- * the run time. */
+ * the run time, and those that the trace reports as lost. */
 static uint64_t trace_read(struct verb *verb, uint64_t ran_ns, bool is_whole)
 {
 	char *paths[] = { verb->trace.path };
 	struct ct_run_page *page = NULL;
 	const struct ct_read_event *event;
 	struct reading reading;
-	uint64_t traced = 0;
+	uint64_t traced, discarded;
 
 	reading_init(&reading, "ctrace run");
 	reading_paths(&reading, paths, 1);
@@ -402,11 +402,11 @@ static uint64_t trace_read(struct verb *verb, uint64_t ran_ns, bool is_whole)
 		if (verb->follow != NULL)
 			run_follow_rest(verb->follow, event);
 	}
-	traced = ct_run_page_traced(page);
 	ct_reader_process_ended(reading.reader, (uint32_t)verb->program.child, verb->ended_ns);
 	progress_clear();
-	trace_conclude(verb, page, is_whole ? ct_reader_totals(reading.reader)->discarded : 0,
-		       ran_ns);
+	discarded = is_whole ? ct_reader_totals(reading.reader)->discarded : 0;
+	traced = ct_run_page_traced(page) + discarded;
+	trace_conclude(verb, page, discarded, ran_ns);
 	ct_run_page_destroy(page);
 	reading_close(&reading);
 	return traced;
@@ -508,7 +508,8 @@ static uint64_t trace_look(struct verb *verb, uint64_t ran_ns)
 	bool has_run_time = run_losses_left_out(verb->trace.path, &verb->losses.left_out);
 	bool is_whole =
 		summary_is_wanted(verb) || verb->follow != NULL ||
-		verb->losses.waiting + verb->losses.lost_total + verb->losses.left_out.events > 0;
+		verb->losses.waiting + verb->losses.lost_total + verb->losses.left_out.events > 0 ||
+		verb->losses.unattached.count > 0;
 
 	/* The reader reports a catalogue that cannot be read. */
 	is_whole = is_whole || ct_os_environment("CTRACE_CATALOG") != NULL ||
@@ -536,10 +537,12 @@ static void verb_conclude(struct verb *verb)
 		run_follow_end(verb->follow);
 	is_explained = report_unread(verb);
 	run_losses_gather(verb->trace.run, &verb->losses);
+	run_losses_find_unattached(verb->ended_ns - ran_ns, &verb->losses);
 	has_left = run_program_has_left(&verb->program);
 	is_traced = (has_left || verb->losses.alive > 0) && report_background(verb, &running);
 	left = losses_gather(verb);
 	traced = trace_look(verb, ran_ns);
+	is_explained |= verb->losses.unattached.count > 0;
 	if (traced + verb->losses.waiting + verb->losses.lost_total == 0 && running == 0 &&
 	    !is_explained)
 		report_untraced(verb);

@@ -158,12 +158,32 @@ def hanging():
     checks.check('and of a run that goes on', re.search(r'c-hang.*\d(\.\d+)? ?(ms|s)\b', live), live)
 
 
+def file_size_limit():
+    """`ulimit -f` leaves no room for a session, or not even for a trace: the loss is reported with and without the page."""
+    cobc('limited', 'perform b-ok 20000 times. stop run.\nb-ok. add 1 to n.', '-ftrace')
+    for limit in (1 << 10, 8 << 10, 64 << 10):
+        for words in (('./limited',), ('sh', '-c', f'prlimit --fsize={limit} ./limited')):
+            for summary in ('never', 'auto', 'always'):
+                outer = ('prlimit', f'--fsize={limit}') if len(words) == 1 else ()
+                done = subprocess.run([*outer, 'ctrace', 'run', '-o', 'limited.ctb', f'--summary={summary}', *words], capture_output=True, text=True,
+                                      timeout=PATIENCE, check=False)
+                text = done.stderr
+                checks.check(f'files of {limit} bytes, {words[0]}, {summary}: the loss is reported', done.returncode == 0 and
+                             re.search(r'process \d+ \(limited\) got no directory in a run directory: its limit on the size of files', text) and
+                             ('of 20,010 events, ' in text or
+                              limit == 1 << 10 and 'nothing is in the trace, not even what it lost' in text), text)
+                checks.check('and no other reason', 'nothing of' not in text and 'ended before' not in text, text)
+    done = subprocess.run(['ctrace', 'run', '--summary=never', './limited'], capture_output=True, text=True, timeout=PATIENCE, check=False)
+    checks.same('a later run has no such report', done.stderr, '')
+
+
 def main():
     unknown_run_time()
     local_plugin()
     site_handler()
     no_paragraphs()
     hanging()
+    file_size_limit()
     return checks.end()
 
 

@@ -13,6 +13,7 @@
 #include "tools/runs/run_losses.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,27 @@ void run_losses_gather(const char *run, struct run_losses *out_losses)
 	*out_losses = (struct run_losses){ .lost_total = 0 };
 	if (run[0] != '\0')
 		ct_directory_each_run_directory(directory_add, &looking);
+}
+
+struct unattached_search {
+	uint64_t since_ns;
+	struct ct_unattached *found;
+};
+
+static void directory_find_unattached(const char *path, void *user)
+{
+	const struct unattached_search *search = user;
+	struct ct_unattached noted;
+
+	if (ct_unattached_read(path, &noted) && noted.at_ns >= search->since_ns)
+		*search->found = noted;
+}
+
+void run_losses_find_unattached(uint64_t since_ns, struct run_losses *losses)
+{
+	struct unattached_search search = { since_ns, &losses->unattached };
+
+	ct_directory_each_run_directory(directory_find_unattached, &search);
 }
 
 /* -----------------------------------------------------------------------------------------------
@@ -204,6 +226,21 @@ bool run_losses_left_out(const char *trace, struct ct_bin_left_out *out_left_out
 	return has_run_time;
 }
 
+/* Nothing when the trace has all events. */
+static void unattached_add(const struct ct_unattached *unattached, bool has_events, uint64_t others,
+			   struct ct_buf *out)
+{
+	if (unattached->count == 0 || (has_events && others == 0 && unattached->lost == 0))
+		return;
+	ct_buf_add_format(out, "process %" PRIu32 " (", unattached->pid);
+	ct_escape_add(out, unattached->program, strlen(unattached->program));
+	ct_buf_add_format(out, ") got no directory in a run directory: %s; %s\n",
+			  ct_list_unattached_why(unattached->error),
+			  has_events || others > 0
+				  ? "only its trace counts what it lost"
+				  : "nothing is in the trace, not even what it lost");
+}
+
 void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t discarded,
 		    struct ct_buf *out)
 {
@@ -214,6 +251,7 @@ void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t
 				  : 0;
 	uint64_t lost = losses->lost_total + others;
 
+	unattached_add(&losses->unattached, in_trace > 0, others, out);
 	if (lost + left_out == 0 && losses->waiting == 0)
 		return;
 	ct_buf_add_text(out, "of ");

@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "lib/emit/binfile.h"
+#include "session/session.h"
 #include <ctrace/event.h>
 
 struct run_losses {
@@ -19,6 +20,7 @@ struct run_losses {
 	uint32_t alive;                  /* of these */
 	uint32_t dead;                   /* directories of dead processes, of this and other runs */
 	struct ct_bin_left_out left_out; /* the trace was at its limit */
+	struct ct_unattached unattached; /* count 0: each process got a directory */
 };
 /* Reads what the directories of the trace have left out.  Returns true if their metadata have a
  * class of event of the COBOL run time: a process has delivered one. */
@@ -26,6 +28,8 @@ bool run_losses_left_out(const char *trace, struct ct_bin_left_out *out_left_out
 
 /* Reads the process directories of the run with this number. */
 void run_losses_gather(const char *run, struct run_losses *out_losses);
+/* Finds whether a process has got no directory since then: what it lost is not gathered. */
+void run_losses_find_unattached(uint64_t since_ns, struct run_losses *losses);
 /* Removes the process directories of a run whose trace is removed.  Returns the events that waited
  * there. */
 uint64_t run_losses_drop(const char *run);
