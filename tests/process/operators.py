@@ -158,7 +158,7 @@ def one_group():
         tap.check(f'a member reads no events and no session: {verb[0]}', status != 0 and 'step' not in text, status, text)
     tap.check('and is told why', 'its user alone reads it' in room.tool(COMMANDER, 'list')[1], room.tool(COMMANDER, 'list'))
     tap.clean('the directory of a member has nothing for later processes', [path for path in os.listdir(room.at(str(COMMANDER), 'ctrace'))
-                                                                            if path != 'reply'])
+                                                                            if path not in ('reply', 'asid')])
     for user in WATCHER, STRANGER:
         status, text = room.tool(user, 'level', 'shop', 'debug')
         tap.check(f'user {user}, no member, does not reach it', status == 1 and 'no traced process' in text, status, text)
