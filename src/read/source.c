@@ -578,7 +578,12 @@ static bool name_is_generation(const char *name, const char *stem, size_t stem_s
 		return false;
 	process = skip_number(name + stem_size, '_');
 	*out_pid = process[0] == '.' ? (uint32_t)strtoul(process + 1, NULL, 10) : 0;
-	return skip_number(skip_number(process, '.'), '.')[0] == '\0';
+	for (const char *at = process; *at != '\0'; at = process) {
+		process = skip_number(at, '.');
+		if (process == at)
+			return false;
+	}
+	return true;
 }
 
 /* Is it a trace of that process?  Other programs number their copies in the same way. */

@@ -271,4 +271,17 @@ if [ -n "$as_root" ] && nobody unshare --user --map-root-user --pid --fork true 
 else
 	skip 'process 1 of a container that crashed is recovered by its user outside' 'no name spaces of another user here'
 fi
+
+# ---- a container that crashes and starts again all night: each time the same process number, and the same FILE
+if unshare --pid --fork true 2>/dev/null; then
+	place 'mftrace.dest = binfile' 'mftrace.emitter.binfile#file = x.ctb'
+	for _ in $(seq 120); do
+		unshare --pid --fork sh -c 'steps trace a.b 1 10 kill; :' >/dev/null 2>&1
+	done
+	ctrace recover >out 2>&1
+	check 'a container that crashes again and again: nothing is left over' is "$(ctrace recover)" 'nothing to recover'
+	check 'and one name has all its events' is "$(ctrace show x.ctb 2>&1 | wc -l)" 1200
+else
+	skip 'a container that crashes again and again' 'no name spaces of processes here'
+fi
 end

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define CREATE_TRIES 5u
+#define KEPT_LIMIT (1u << 20) /* directories of processes of one number */
 
 static enum ctrace_status inherit_stream(struct ct_bin_directory *directory,
 					 const struct ct_bin_stream *from)
@@ -208,6 +209,34 @@ bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number,
 	return false;
 }
 
+static bool name_is_taken(const char *path, uint32_t pid, unsigned number)
+{
+	char beside[CTRACE_EMITTER_PATH_SIZE];
+
+	return ct_bin_name_beside(path, pid, number, beside) && access(beside, F_OK) == 0;
+}
+
+/* Returns a number that is free, in few looks: a program that crashes again and again as process 1
+ * of a container leaves thousands. */
+static unsigned find_free_number(const char *path, uint32_t pid)
+{
+	unsigned taken = 0, free_one = 1;
+
+	while (free_one < KEPT_LIMIT && name_is_taken(path, pid, free_one)) {
+		taken = free_one;
+		free_one *= 2;
+	}
+	while (free_one - taken > 1) {
+		unsigned middle = taken + (free_one - taken) / 2;
+
+		if (name_is_taken(path, pid, middle))
+			taken = middle;
+		else
+			free_one = middle;
+	}
+	return free_one;
+}
+
 /*
  * Renames the directory of a process that did not end in order to `<name>.<process>`.  The
  * directory is locked, so nobody writes to it. NOT_FOUND: it has been renamed, and its former name
@@ -220,8 +249,9 @@ static enum ctrace_status directory_keep_beside(const struct ct_bin_directory *d
 
 	if (!ct_bin_directory_is_in_place(directory))
 		return CTRACE_NOT_FOUND;
-	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT; i++) {
-		if (!ct_bin_name_beside(directory->path, pid, i, beside))
+	for (unsigned tries = 0; tries < CREATE_TRIES; tries++) {
+		if (!ct_bin_name_beside(directory->path, pid,
+					find_free_number(directory->path, pid), beside))
 			break;
 		if (ct_os_rename_aside(directory->path, beside) == CTRACE_OK)
 			return CTRACE_NOT_FOUND;
@@ -368,27 +398,39 @@ static void hidden_remove(const char *path, const struct ct_trace_info *info)
 	ct_buf_fini(&text);
 }
 
-void ct_bin_hidden_remove(const struct ct_bin_directory *directory)
+/* Calls each with the path and the name of what is in the directory of `path`. */
+static void siblings_each(const char *path,
+			  void (*each)(const char *path, const char *name, void *user), void *user)
 {
-	const char *slash = strrchr(directory->path, '/');
-	char path[CTRACE_EMITTER_PATH_SIZE];
+	const char *slash = strrchr(path, '/');
+	size_t before = slash != NULL ? (size_t)(slash + 1 - path) : 0;
+	char one[CTRACE_EMITTER_PATH_SIZE];
 	const struct dirent *entry;
 	DIR *all;
-	int size;
 
-	(void)snprintf(path, sizeof path, "%.*s", slash != NULL ? (int)(slash - directory->path) : 1,
-		       slash != NULL ? directory->path : ".");
-	all = opendir(path[0] != '\0' ? path : "/");
+	(void)snprintf(one, sizeof one, "%.*s", (int)before, path);
+	all = opendir(before != 0 ? one : ".");
 	while (all != NULL && (entry = readdir(all)) != NULL) {
-		size = snprintf(path, sizeof path, "%.*s%s",
-				slash != NULL ? (int)(slash + 1 - directory->path) : 0,
-				directory->path, entry->d_name);
-		if (size >= 0 && (size_t)size < sizeof path &&
-		    name_is_hidden(entry->d_name, directory->info.pid))
-			hidden_remove(path, &directory->info);
+		int size = snprintf(one, sizeof one, "%.*s%s", (int)before, path, entry->d_name);
+
+		if (size >= 0 && (size_t)size < sizeof one)
+			each(one, entry->d_name, user);
 	}
 	if (all != NULL)
 		(void)closedir(all);
+}
+
+static void hidden_try(const char *path, const char *name, void *user)
+{
+	const struct ct_trace_info *info = user;
+
+	if (name_is_hidden(name, info->pid))
+		hidden_remove(path, info);
+}
+
+void ct_bin_hidden_remove(struct ct_bin_directory *directory)
+{
+	siblings_each(directory->path, hidden_try, &directory->info);
 }
 
 /* There are metadata already.  This process goes on with them, replaces them, renames their
@@ -553,22 +595,46 @@ static enum ctrace_status directory_resume_at(const char *path, const struct ctr
 	return CTRACE_OK;
 }
 
+/* The search for a directory that another process has renamed. */
+struct renamed {
+	const struct ctrace_place *place;
+	const struct ct_trace_info *info;
+	struct ct_bin_directory *directory;
+	enum ctrace_status status;
+};
+
+static void renamed_try(const char *path, const char *name, void *user)
+{
+	struct renamed *renamed = user;
+	const char *base = strrchr(renamed->place->path, '/');
+	size_t size;
+	char *end;
+
+	base = base != NULL ? base + 1 : renamed->place->path;
+	size = strlen(base);
+	if (renamed->status == CTRACE_OK || strncmp(name, base, size) != 0 || name[size] != '.' ||
+	    strtoul(name + size + 1, &end, 10) != renamed->info->pid ||
+	    (*end != '\0' && *end != '.'))
+		return;
+	renamed->status =
+		directory_resume_at(path, renamed->place, renamed->info, &renamed->directory);
+}
+
 enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
 					   const struct ct_trace_info *info,
 					   struct ct_bin_directory **out_directory)
 {
-	enum ctrace_status status, found = CTRACE_NOT_FOUND;
-	char beside[CTRACE_EMITTER_PATH_SIZE];
+	struct renamed renamed = { .place = place, .info = info, .status = CTRACE_NOT_FOUND };
+	enum ctrace_status status;
 
 	if (memchr(place->path, '\0', sizeof place->path) == NULL)
 		return CTRACE_DAMAGED;
 	status = directory_resume_at(place->path, place, info, out_directory);
-	/* Another process may have renamed it. */
-	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && found == CTRACE_NOT_FOUND; i++) {
-		if ((status != CTRACE_NOT_FOUND && status != CTRACE_TIMED_OUT) ||
-		    !ct_bin_name_beside(place->path, info->pid, i, beside))
-			break;
-		found = directory_resume_at(beside, place, info, out_directory);
-	}
-	return found == CTRACE_OK ? CTRACE_OK : status;
+	if (status != CTRACE_NOT_FOUND && status != CTRACE_TIMED_OUT)
+		return status;
+	siblings_each(place->path, renamed_try, &renamed);
+	if (renamed.status != CTRACE_OK)
+		return status;
+	*out_directory = renamed.directory;
+	return CTRACE_OK;
 }

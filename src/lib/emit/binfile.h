@@ -222,7 +222,7 @@ struct ct_bin_open_mode {
 enum ctrace_status ct_bin_directory_create(const char *path, const struct ct_bin_open_mode *mode,
 					   struct ct_bin_directory **out_directory) CT_MUST_USE;
 /* Removes what the process of a directory left half replaced beside it when it was killed. */
-void ct_bin_hidden_remove(const struct ct_bin_directory *directory);
+void ct_bin_hidden_remove(struct ct_bin_directory *directory);
 /* Continues at a place, even if another process has renamed the directory; then the path of
  * *out_directory is the new name. */
 enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
