@@ -151,13 +151,14 @@ static enum ct_property_finding check_group(struct ct_span value, struct ct_diag
 
 /* ---- paths ---- */
 
-/* "C:\CTF\TXT", "\\server\share", "logs\txt": here that would be one name. */
+/* "C:\CTF\TXT", "\\server\share", "logs\txt": here that would be one name.  In an absolute path a
+ * backslash is a letter of a name. */
 static bool is_of_windows(struct ct_span path)
 {
 	unsigned letter = path.size > 1 ? (unsigned)((path.at[0] | 0x20) - 'a') : 26u;
 
 	return (letter < 26 && path.at[1] == ':' && (path.size == 2 || path.at[2] == '/')) ||
-	       (path.size > 0 && memchr(path.at, '\\', path.size) != NULL);
+	       (path.size > 0 && path.at[0] != '/' && memchr(path.at, '\\', path.size) != NULL);
 }
 
 static enum ct_property_finding check_path(struct ct_span value, const char *expected,

@@ -88,6 +88,7 @@ static void paths(void **state)
 	(void)state;
 	assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, "/var/tmp"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, ""), CT_PROPERTY_GOOD);
+	assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, "/var/tmp/a\\b"), CT_PROPERTY_GOOD);
 	assert_int_equal(check(CTRACE_PROPERTY_FILE, "a:b.log"), CT_PROPERTY_GOOD);
 	for (size_t i = 0; i < CT_COUNT(wrong); i++) {
 		assert_int_equal(check(CTRACE_PROPERTY_DIRECTORY, wrong[i]), CT_PROPERTY_WRONG);

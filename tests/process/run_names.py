@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Names of all bytes: `ctrace run` traces into -o, and a program of that name, or says in one sentence why not.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.environ['CTRACE_SOURCE'], 'tests'))
+import tap  # noqa: E402
+
+checks = tap.Tap()
+PROGRAM = b"""\
+       IDENTIFICATION DIVISION.
+       PROGRAM-ID. SMALL.
+       PROCEDURE DIVISION.
+       BEGIN-IT.
+           STOP RUN RETURNING 7.
+"""
+if not os.path.exists(os.path.join(os.environ['CTRACE_BUILD'], 'libctrace-cobol.so')):
+    checks.skip('names of all bytes', 'libctrace-cobol.so was not built')
+    checks.end()
+with open('small.cob', 'wb') as source:
+    source.write(PROGRAM)
+subprocess.run(['cobc', '-x', '-ftrace', '-o', 'small', 'small.cob'], check=True)
+BYTES = [bytes([number]) for number in range(1, 256) if number != ord('/')]
+NOT_IN_A_PATH = [bytes([number]) for number in range(1, 32)] + [b'$']
+
+
+def run(*words):
+    return subprocess.run([b'ctrace', b'run', *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+wrong = []
+for byte in BYTES:
+    name = b'o' + byte + b'p.ctb'
+    done = run(b'--summary=always', b'-o', name, b'./small')
+    if byte in NOT_IN_A_PATH:
+        good = done.returncode == 125 and done.stderr.count(b'\n') == 1 and b'choose another with -o' in done.stderr
+    else:
+        good = done.returncode == 7 and b'BEGIN-IT' in done.stderr
+    if not good:
+        wrong.append((byte, done.stderr))
+checks.same('-o with every byte: traced there, or one sentence', wrong, [])
+wrong = []
+for byte in BYTES:
+    name = b'./s' + byte + b't'
+    shutil.copy(b'small', name)
+    done = run(b'--summary=always', name)
+    if byte in NOT_IN_A_PATH:
+        good = done.returncode == 7 and done.stderr.count(b'\n') == 1 and done.stderr.endswith(b'; the program runs untraced\n')
+    else:
+        good = done.returncode == 7 and b'BEGIN-IT' in done.stderr
+    if not good:
+        wrong.append((byte, done.stderr))
+    os.unlink(name)
+checks.same('a program with every byte in its name: traced, or one sentence', wrong, [])
+checks.end()
