@@ -7,6 +7,9 @@
  * time that goes back counts as none.  The end of a paragraph is inferred: the next one in the same
  * program ends it.
  *
+ * No time has what the trace lacks.  A gap in the events of a thread ends its paragraphs, and the
+ * programs that others have called, with the last event before it.  The first program goes on.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "print/run_page_parts.h"
@@ -320,6 +323,35 @@ static void thread_end(struct ct_run_page *page, struct run_thread *thread, uint
 	thread->beyond = 0;
 }
 
+/* Begins the time of a program that runs already. */
+static void program_resume(struct ct_run_page *page, struct run_thread *thread,
+			   struct ct_span program, uint64_t time_ns)
+{
+	struct ct_span none = { "", 0 };
+	uint32_t row;
+
+	for (uint32_t i = 0; i < thread->depth; i++)
+		if (frame_is_of(page, &thread->frames[i], program))
+			return;
+	row = thread->depth < CT_RUN_PAGE_DEPTH ? row_find(page, &page->programs, program, none)
+						: RUN_NONE;
+	if (row != RUN_NONE && frame_begin(page, thread, row, time_ns) != NULL)
+		page->programs.rows[row].active++;
+}
+
+/* The thread lacks events from last_ns to time_ns. */
+static void thread_cut(struct ct_run_page *page, struct run_thread *thread, uint64_t time_ns)
+{
+	page->has_gaps = true;
+	if (thread->depth == 0)
+		return;
+	while (thread->depth > 1)
+		frame_end(page, thread, thread->last_ns);
+	paragraph_end(page, thread->frames, thread->last_ns);
+	thread->frames[0].start_ns += time_between(thread->last_ns, time_ns);
+	thread->beyond = 0;
+}
+
 static void paragraph_begin(struct ct_run_page *page, struct run_thread *thread,
 			    const struct ct_read_event *event, bool is_section)
 {
@@ -344,7 +376,11 @@ static void paragraph_begin(struct ct_run_page *page, struct run_thread *thread,
 	page->paragraphs.rows[row].count++;
 	if (thread == NULL || thread->beyond > 0)
 		return;
-	/* Without entries one activation has all paragraphs. */
+	/* Without entries one activation has all paragraphs.  After a gap a program may run whose
+	 * entry is in it, or before. */
+	if (page->has_gaps && thread->depth > 0 &&
+	    !frame_is_of(page, &thread->frames[thread->depth - 1], program))
+		program_resume(page, thread, program, event->traced.time_ns);
 	frame = thread->depth > 0 ? &thread->frames[thread->depth - 1]
 				  : frame_begin(page, thread, RUN_NONE, event->traced.time_ns);
 	if (frame == NULL)
@@ -530,13 +566,10 @@ void ct_run_page_destroy(struct ct_run_page *page)
 	free(page);
 }
 
-static void run_time_add(struct ct_run_page *page, const struct ct_read_event *event)
+static void run_time_add(struct ct_run_page *page, struct run_thread *thread,
+			 const struct ct_read_event *event)
 {
-	struct run_thread *thread = thread_find(page, event);
-
 	page->traced++;
-	if (thread != NULL)
-		thread->last_ns = event->traced.time_ns;
 	switch (event->traced.event_id) {
 	case EVENT_ENTRY:
 		program_enter(page, thread, event);
@@ -571,10 +604,16 @@ void ct_run_page_add(struct ct_run_page *page, const struct ct_read_event *event
 {
 	const char *component = event->traced.component;
 	size_t size = event->traced.component_size;
+	struct run_thread *thread = thread_find(page, event);
 
 	page->events++;
+	if (thread != NULL) {
+		if (thread->last_ns != 0 && ct_read_event_follows_gap(event, thread->last_ns))
+			thread_cut(page, thread, event->traced.time_ns);
+		thread->last_ns = event->traced.time_ns;
+	}
 	if (ct_name_is(component, size, "mf.rts")) {
-		run_time_add(page, event);
+		run_time_add(page, thread, event);
 	} else if (ct_name_is(component, size, "mf.mffh.xfh")) {
 		page->traced++;
 		if (event->traced.event_id > 1000)

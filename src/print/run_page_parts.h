@@ -94,6 +94,7 @@ struct ct_run_page {
 	struct run_class classes[64];
 	struct ct_arena texts;
 	const char *unknown_run_time; /* the sentence of an event RTVERSION; NULL: none */
+	bool has_gaps;                /* the trace lacks events between those of a thread */
 	bool failed;                  /* memory was short: something is not counted */
 };
 /* Ends what runs still: with its process, or where that end is not known at the last event of its

@@ -428,11 +428,15 @@ static void add_typed(struct ct_buf *out, const char *text)
 	ct_buf_add_char(out, '\'');
 }
 
-static void end_add(struct ct_buf *out, const struct ct_run_page_options *options)
+static void end_add(struct ct_buf *out, const struct ct_run_page *page,
+		    const struct ct_run_page_options *options)
 {
 	ct_buf_add_text(out, "\nTRACE\n");
 	if (options->losses != NULL)
 		ct_buf_add_text(out, options->losses);
+	if (page->has_gaps)
+		ct_buf_add_text(out,
+				"times do not include what the trace lacks between its events\n");
 	ct_buf_add_text(out, "ctrace show ");
 	add_typed(out, options->trace);
 	if (options->report != NULL) {
@@ -502,5 +506,5 @@ void ct_run_page_print(struct ct_run_page *page, const struct ct_run_page_option
 		ct_buf_add_text(out, "There was not enough memory to count all of them.\n");
 	tables_add(out, page, options);
 	errors_add(out, page);
-	end_add(out, options);
+	end_add(out, page, options);
 }

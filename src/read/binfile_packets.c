@@ -59,7 +59,7 @@ void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sourc
 	packets->is_cut = false;
 }
 
-static void report_gap(const struct ct_binfile_packets *packets, struct ct_sources *sources,
+static void report_gap(struct ct_binfile_packets *packets, struct ct_sources *sources,
 		       const struct ct_packet_head *next, uint64_t at, enum ct_note_kind kind,
 		       uint64_t events)
 {
@@ -78,9 +78,10 @@ static void report_gap(const struct ct_binfile_packets *packets, struct ct_sourc
 	if (kind == CT_NOTE_LOST)
 		ct_source_lost_text(message, sizeof message, events);
 	ct_sources_note(sources, &note);
+	packets->file.source->has_loss = true;
 }
 
-static void report_gaps(const struct ct_binfile_packets *packets, struct ct_sources *sources,
+static void report_gaps(struct ct_binfile_packets *packets, struct ct_sources *sources,
 			const struct ct_packet_head *head, uint64_t at)
 {
 	if (!packets->has_head)

@@ -34,6 +34,7 @@ struct ct_binfile_trace {
 			  * reported */
 	struct ct_schema *schema;
 	struct ct_trace_info info;
+	uint64_t left_out_ns; /* a time within what was left out before this directory; or 0 */
 	const struct ct_source_process *source_process;
 	struct ct_class_image image;      /* of the schema */
 	struct ct_binfile_class *classes; /* by index; made when a class is first met */

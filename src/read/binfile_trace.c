@@ -54,6 +54,15 @@ static void damage_report(size_t at, size_t size, void *user)
 						  : "not understood from here on");
 }
 
+/* The time in the middle: streams overlap a little at the edges of what was left out. */
+static void left_out_find(struct ct_binfile_trace *trace, const struct ct_buf *text)
+{
+	struct ct_bin_left_out left_out;
+
+	if (ct_bin_left_out_find(text->data, text->size, &left_out))
+		trace->left_out_ns = left_out.begin_ns + (left_out.end_ns - left_out.begin_ns) / 2;
+}
+
 /* Reads the metadata, or reads them again when they have grown.  Classes are only ever added. */
 static enum ctrace_status metadata_read(struct ct_binfile_trace *trace, struct ct_sources *sources)
 {
@@ -73,6 +82,7 @@ static enum ctrace_status metadata_read(struct ct_binfile_trace *trace, struct c
 						  damage_report, &report);
 		trace->image = ct_schema_image(trace->schema);
 		report_clock_steps(trace, sources, &text);
+		left_out_find(trace, &text);
 	}
 	ct_buf_fini(&text);
 	return status == CTRACE_DAMAGED ? CTRACE_UNSUPPORTED : status;
@@ -105,6 +115,8 @@ static enum ctrace_status find_source_process(struct ct_binfile_trace *trace,
 	if (ct_metadata_lock_holder(AT_FDCWD, trace->metadata_path) == (pid_t)info->pid)
 		key.ended_ns = ct_clock_wall_ns();
 	trace->source_process = ct_sources_source_process(sources, &key);
+	if (trace->source_process != NULL && trace->left_out_ns != 0)
+		ct_sources_left_out(sources, trace->source_process, trace->left_out_ns);
 	return trace->source_process != NULL ? CTRACE_OK : CTRACE_NOT_ENOUGH_MEMORY;
 }
 

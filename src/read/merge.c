@@ -110,5 +110,7 @@ struct ct_read_event *ct_sources_next(struct ct_sources *sources)
 		    !sources->step(sources->step_user))
 			sources->is_stopped = true;
 	} while (!source_is_wanted(first, sources));
+	first->event.is_after_loss = first->has_loss;
+	first->has_loss = false;
 	return &first->event;
 }

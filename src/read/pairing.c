@@ -8,6 +8,9 @@
  * open, but their exits are still recognized.  Memory is bounded and an event takes a fixed number
  * of steps on average: when CT_PAIRING_OPEN spans are open, the oldest is dropped.
  *
+ * Where events of a thread are missing, its spans whose end is inferred end with the last event
+ * before the gap: whatever ran in the gap, it was not these alone.
+ *
  * A span whose type has `until` ends, as is inferred, at the next event that `until` lists, when
  * the span around it ends, or with the trace.  Such an end is an event of its own, which
  * ct_pairing_next_inferred() returns; it is a copy of the event that began the span.
@@ -50,6 +53,7 @@ struct span {
 	place older, newer; /* of a span in the list of inferred ends: newer is the next of them */
 	const struct ct_event_type *type; /* of its entry */
 	uint64_t within_ns;               /* what spans right within it took */
+	uint64_t counted_ns;              /* of its time, in a span around it that a gap ended */
 	uint64_t end_ns;                  /* of an inferred end */
 	uint32_t depth;                   /* likewise */
 	struct kept *kept;                /* stays when the span is freed; or NULL */
@@ -511,6 +515,7 @@ static void span_keep_event(struct span *span, const struct ct_read_event *event
 		return;
 	span->kept = kept;
 	kept->event = *event;
+	kept->event.is_after_loss = false;
 	kept->event.names = NULL;
 	kept->event.scope = 0;
 	kept->size = 0;
@@ -563,7 +568,8 @@ static void span_end(struct ct_pairing_state *state, struct ct_read_event *event
 		event->duration_ns = time_between(span->time_ns, event->traced.time_ns);
 		event->self_ns = time_between(span->within_ns, event->duration_ns);
 		if (span->thread != 0 && span->around != 0)
-			state->spans[span->around].within_ns += event->duration_ns;
+			state->spans[span->around].within_ns +=
+				time_between(span->counted_ns, event->duration_ns);
 		span_remove(state, at);
 	}
 	event->depth = event_depth(state, event);
@@ -625,6 +631,51 @@ static void event_end_others(struct ct_pairing_state *state, const struct ct_rea
 		return;
 	span_unwind_within(state, at, event->traced.time_ns);
 	span_infer_end(state, at, event->traced.time_ns);
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * Gaps
+ */
+
+/* Ends the thread's spans whose end is inferred.  Others stay: their exit is yet to come, and the
+ * innermost was not running alone in the gap. */
+static void thread_cut(struct ct_pairing_state *state, place thread, uint64_t time_ns)
+{
+	uint64_t last_ns = state->threads[thread].last_ns;
+	place innermost = 0, next;
+	uint32_t stay = 0;
+
+	for (place at = state->threads[thread].innermost; at != 0; at = next) {
+		struct span *span = &state->spans[at], *within = &state->spans[span->within];
+
+		next = span->around;
+		if (!ct_event_type_is_inferred(span->type)) {
+			innermost = innermost != 0 ? innermost : at;
+			stay++;
+			continue;
+		}
+		if (span->within != 0) {
+			uint64_t whole_ns = time_between(within->time_ns, last_ns);
+
+			span->within_ns += time_between(within->counted_ns, whole_ns);
+			within->counted_ns = whole_ns;
+		}
+		span_infer_end(state, at, last_ns);
+		span->depth -= stay;
+	}
+	if (innermost != 0)
+		state->spans[innermost].within_ns += time_between(last_ns, time_ns);
+}
+
+static void event_cut(struct ct_pairing_state *state, const struct ct_read_event *event)
+{
+	place at;
+
+	if (!event->is_after_loss && event->source_process->left_out_count == 0)
+		return;
+	at = thread_find(state, event->source_process->index, event->traced.tid);
+	if (at != 0 && ct_read_event_follows_gap(event, state->threads[at].last_ns))
+		thread_cut(state, at, event->traced.time_ns);
 }
 
 /* What runs still ends with its process; where that end is not known, at the thread's last event.
@@ -717,6 +768,8 @@ void ct_pairing_note(struct ct_pairing_state *state, struct ct_read_event *event
 	event->begun = NULL;
 	if (state->first_ended != 0)
 		ended_release(state);
+	if (state->open != 0)
+		event_cut(state, event);
 	if (type != NULL && type->is_until)
 		event_end_others(state, event);
 	if (pairing == CT_PAIR_NONE && type != NULL && type->roles[CT_ARGUMENT_ROLE_DURATION] != 0)

@@ -40,6 +40,7 @@ static void source_process_destroy(struct source_process *source_process)
 		return;
 	for (size_t i = 0; i < CT_COUNT(source_process->texts); i++)
 		free(source_process->texts[i]);
+	free(source_process->base.left_out_ns);
 	free(source_process);
 }
 
@@ -194,6 +195,21 @@ const struct ct_source_process *ct_sources_source_process(struct ct_sources *sou
 	source_process->base.index = (uint32_t)sources->source_process_count;
 	source_processes[sources->source_process_count++] = &source_process->base;
 	return &source_process->base;
+}
+
+void ct_sources_left_out(struct ct_sources *sources, const struct ct_source_process *source_process,
+			 uint64_t time_ns)
+{
+	struct ct_source_process *process = sources->source_processes[source_process->index];
+	uint64_t *times = process->left_out_count < CT_LEFT_OUT_MOST
+				  ? reallocarray(process->left_out_ns, process->left_out_count + 1,
+						 sizeof *times)
+				  : NULL;
+
+	if (times == NULL)
+		return;
+	process->left_out_ns = times;
+	times[process->left_out_count++] = time_ns;
 }
 
 /* -----------------------------------------------------------------------------------------------

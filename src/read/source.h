@@ -31,8 +31,9 @@ struct ct_source {
 	/* Returns the number of bytes read, and the size.  NULL: unknown. */
 	uint64_t (*progress)(const struct ct_source *source, uint64_t *out_size);
 	bool is_stale;
-	char *path;   /* for reports */
-	size_t order; /* in which it was added */
+	bool has_loss; /* before the event; the merge resets it */
+	char *path;    /* for reports */
+	size_t order;  /* in which it was added */
 	struct ct_read_event event;
 	enum ct_filter_result filter_result; /* of the event's class */
 	struct ctrace_event_item *items;     /* of the event: ct_source_reserve() */
@@ -111,6 +112,11 @@ struct ct_process_key {
 /* NULL without memory */
 const struct ct_source_process *ct_sources_source_process(struct ct_sources *sources,
 							  const struct ct_process_key *key);
+/* Records that events of the process at about that time are not in its traces.  Without memory,
+ * or when they are too many, it is not known. */
+#define CT_LEFT_OUT_MOST 64u
+void ct_sources_left_out(struct ct_sources *sources, const struct ct_source_process *source_process,
+			 uint64_t time_ns);
 /* Called once for each class of events.  The event has traced.component, event_id, level and names.
  * Sets its component and type, and returns the filter result of such events, which pairing may
  * widen. */

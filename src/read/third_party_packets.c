@@ -254,6 +254,7 @@ static void report_gap(struct ct_third_party_packets *packets, struct ct_sources
 	if (kind == CT_NOTE_LOST)
 		ct_source_lost_text(message, sizeof message, events);
 	ct_sources_note(sources, &note);
+	packets->file.source->has_loss = true;
 }
 
 /* Reports gaps by the counters, which count over the whole stream from 0. */

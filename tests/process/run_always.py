@@ -265,10 +265,24 @@ def figures(text):
     return [int(one.replace(',', '')) for one in found.groups()] if found else [0, 0, 0]
 
 
+def seconds(text, pattern):
+    found = re.search(pattern + r'([\d.]+) (ns|us|ms|s)\b', text)
+    return float(found[1]) * {'ns': 1e-9, 'us': 1e-6, 'ms': 1e-3, 's': 1}[found[2]] if found else 1e9
+
+
 def discarded(trace):
     errors = subprocess.run(['ctrace', 'stats', trace], capture_output=True, text=True, check=False).stderr
     found = re.search(r'(\d+) events were discarded before being written', errors)
     return int(found[1]) if found else 0
+
+
+def check_gap(trace, page, over, ran):
+    """No time has what was left out: three digits are printed."""
+    times = [seconds(page, r'\nSEVEN +1 +'), seconds(page, r'\nWORK-IT +SEVEN +[\d,]+ +')]
+    stats = subprocess.run(['ctrace', 'stats', '--by=paragraph', trace], capture_output=True, text=True, check=False).stdout
+    times.append(seconds(re.sub(r'([\d.]+)(ns|us|ms|s)\b', r'\1 \2', stats), r'\nWORK-IT of SEVEN +\d+ +'))
+    checks.check('no time has what was left out', all(one + over < 1.01 * ran for one in times) and 'times do not include what' in page, times, over, ran,
+                 page, stats)
 
 
 room = Room('limit')
@@ -285,6 +299,9 @@ for name, words, count in (('one', ['./seven', str(EVENTS)], 1), ('a script', ['
     shown = subprocess.run(['ctrace', 'show', '--json', trace], capture_output=True, text=True, check=False).stdout.splitlines()
     checks.same(f'{name}: the readers have the rest', len(shown), kept)
     first, last = json.loads(shown[0]), json.dumps(json.loads(shown[-1]))
+    if count == 1:
+        over = seconds(done.stderr, r'left out \(.* over ')
+        check_gap(trace, done.stderr, over, seconds(done.stderr, r' after '))
     checks.check(f'{name}: with the beginning and the end', 'LAST-ONE' in ''.join(shown[-20:]) and 'BEGIN-IT' in ''.join(shown[:60]), first, last)
 done = subprocess.run(['ctrace', 'run', '--limit-size=none', '--summary=always', './seven', str(EVENTS)], cwd=room.path, capture_output=True,
                       text=True, check=False)

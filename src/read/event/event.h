@@ -28,6 +28,9 @@ struct ct_source_process {
 	/* Wall clock: the process ended then, or lived when it was read; 0: unknown.  Spans that no
 	 * event has ended end then. */
 	uint64_t ended_ns;
+	/* Times within what its BINFILEs have left out to stay at LIMITSIZE, one for each. */
+	uint64_t *left_out_ns;
+	uint32_t left_out_count;
 	bool is_third_party; /* written by another tracer */
 	/* The program is of a big-endian machine: native numbers in its records begin with their
 	 * most significant byte. */
@@ -60,6 +63,8 @@ struct ct_read_event {
 	/* number in merged order, from 1; counts filtered events too */
 	uint64_t sequence;
 	uint64_t duration_ns; /* of the span that this event ends, or CT_NO_DURATION */
+	/* Events of its stream before it were lost: ct_read_event_follows_gap(). */
+	bool is_after_loss;
 	/* the span that it begins or ends, from 1; 0: none.  Set if the reader pairs */
 	uint64_t span_id;
 	uint32_t depth; /* open spans of its thread around it */
@@ -76,6 +81,8 @@ struct ct_read_event {
 	 * the sequence of the event that ended it. */
 	bool is_inferred;
 };
+/* Does the trace lack events between one of the same thread at last_ns and this one? */
+bool ct_read_event_follows_gap(const struct ct_read_event *event, uint64_t last_ns);
 /* Returns "OPEN", or the number. */
 const char *ct_read_event_mnemonic(const struct ct_read_event *event, char scratch[16]);
 /* Returns "rows" or "data1": the catalogue's name, else the trace's own, else the number from 1. */

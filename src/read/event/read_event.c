@@ -76,6 +76,17 @@ static const struct ctrace_event_item *event_marked_item(const struct ct_read_ev
 	return NULL;
 }
 
+bool ct_read_event_follows_gap(const struct ct_read_event *event, uint64_t last_ns)
+{
+	const struct ct_source_process *process = event->source_process;
+
+	for (uint32_t i = 0; process != NULL && i < process->left_out_count; i++)
+		if (process->left_out_ns[i] > last_ns &&
+		    process->left_out_ns[i] < event->traced.time_ns)
+			return true;
+	return event->is_after_loss;
+}
+
 uint32_t ct_read_event_asid(const struct ct_read_event *event)
 {
 	const struct ctrace_event_item *item = event_marked_item(event, true);

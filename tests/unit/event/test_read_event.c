@@ -113,6 +113,19 @@ static void other_items_choose_a_record(void **state)
 	assert_ptr_equal(ct_read_event_argument(&event, 2), &choices[2].argument);
 }
 
+static void a_gap_before_an_event(void **state)
+{
+	uint64_t left_out_ns[] = { 50, 70 };
+	struct ct_source_process process = { .left_out_ns = left_out_ns, .left_out_count = 2 };
+	struct ct_read_event event = { .traced.time_ns = 60, .source_process = &process };
+
+	(void)state;
+	assert_true(ct_read_event_follows_gap(&event, 49));
+	assert_false(ct_read_event_follows_gap(&event, 50));
+	event.is_after_loss = true;
+	assert_true(ct_read_event_follows_gap(&event, 50));
+}
+
 int test_read_event(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +133,7 @@ int test_read_event(void)
 		cmocka_unit_test(an_item_may_say_whose_the_event_is),
 		cmocka_unit_test(a_jobname_is_cut),
 		cmocka_unit_test(other_items_choose_a_record),
+		cmocka_unit_test(a_gap_before_an_event),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,7 @@ static struct ct_source_process process_of_run = {
 };
 
 static uint32_t level_of_event;
+static bool is_after_loss; /* the next event */
 
 static int page_setup(void **state)
 {
@@ -49,6 +50,8 @@ static void give(const char *component, uint32_t id, uint64_t time_ns, const cha
 	event.traced.time_ns = time_ns;
 	event.traced.tid = 1;
 	event.traced.level = level_of_event;
+	event.is_after_loss = is_after_loss;
+	is_after_loss = false;
 	event.names = &named;
 	event.type = NULL;
 	event.source_process = &process_of_run;

@@ -82,6 +82,27 @@ static void paragraphs_alone(void **state)
 	assert_int_equal(page->programs.count, 1);
 }
 
+/* Where events are missing nothing is counted, and what went on in the gap is not known. */
+static void a_gap(void **state)
+{
+	(void)state;
+	program(6, "MAIN", 100);
+	paragraph("ONE", "MAIN", 110);
+	program(6, "SUB", 120);
+	paragraph("IN-SUB", "SUB", 130);
+	is_after_loss = true;
+	paragraph("TWO", "MAIN", 1000);
+	paragraph("IN-SUB", "SUB", 1005);
+	program(7, "SUB", 1015);
+	program(7, "MAIN", 1020);
+	assert_row(row(&page->paragraphs, "ONE"), 1, 0, 10);
+	assert_row(row(&page->paragraphs, "IN-SUB"), 2, 0, 10);
+	assert_row(row(&page->paragraphs, "TWO"), 1, 0, 10);
+	assert_row(row(&page->programs, "SUB"), 1, 20, 20);
+	assert_row(row(&page->programs, "MAIN"), 1, 50, 30);
+	assert_true(page->has_gaps);
+}
+
 static void threads_and_processes_are_apart(void **state)
 {
 	(void)state;
@@ -237,11 +258,17 @@ static void more_than_there_is_room_for(void **state)
 int test_run_page(void)
 {
 	const struct CMUnitTest tests[] = {
-		PAGE_TEST(programs_and_paragraphs),         PAGE_TEST(a_section_ends_a_paragraph),
-		PAGE_TEST(a_program_that_calls_itself),     PAGE_TEST(paragraphs_alone),
-		PAGE_TEST(threads_and_processes_are_apart), PAGE_TEST(files),
-		PAGE_TEST(one_file_by_two_names),           PAGE_TEST(errors),
-		PAGE_TEST(a_trace_in_which_nothing_fits),   PAGE_TEST(more_than_there_is_room_for),
+		PAGE_TEST(programs_and_paragraphs),
+		PAGE_TEST(a_section_ends_a_paragraph),
+		PAGE_TEST(a_program_that_calls_itself),
+		PAGE_TEST(paragraphs_alone),
+		PAGE_TEST(a_gap),
+		PAGE_TEST(threads_and_processes_are_apart),
+		PAGE_TEST(files),
+		PAGE_TEST(one_file_by_two_names),
+		PAGE_TEST(errors),
+		PAGE_TEST(a_trace_in_which_nothing_fits),
+		PAGE_TEST(more_than_there_is_room_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

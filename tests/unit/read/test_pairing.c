@@ -53,6 +53,7 @@ struct pairs {
 	const char *component;
 	struct ctrace_event_item items[2];
 	uint32_t item_count;
+	bool is_after_loss;
 	struct ct_read_event event; /* the last */
 };
 
@@ -93,8 +94,10 @@ static void note(struct pairs *p, uint32_t id, uint32_t tid, uint64_t time_ns)
 						       .item_count = p->item_count },
 					   .source_process = &p->source_process,
 					   .type = type,
+					   .is_after_loss = p->is_after_loss,
 					   .span_id = 77,
 					   .depth = 77 };
+	p->is_after_loss = false;
 	ct_pairing_note(p->state, &p->event);
 }
 
@@ -421,6 +424,50 @@ static void until_the_trace_ends(void **state)
 	expect_no_more(p);
 }
 
+/* Nothing that is inferred goes on over a gap, and no time counts twice. */
+static void until_a_gap(void **state)
+{
+	struct pairs *p = *state;
+
+	note_of(p, ENTRY, "P", "P", 100);
+	note_of(p, STEP, "P", "a", 110);
+	note_of(p, OTHER_ENTRY, "Q", "Q", 120);
+	note_of(p, STEP, "Q", "x", 125);
+	note(p, PLAIN, 1, 130);
+	note(p, PLAIN, 2, 500);
+	p->is_after_loss = true;
+	note_of(p, STEP, "Q", "y", 1000);
+	expect_inferred(p, "x", 4, 130, 5, 5, 3);
+	expect_inferred(p, "a", 2, 130, 20, 10, 1);
+	expect(p, 5, NONE, 2);
+	expect_no_more(p);
+	note(p, OTHER_EXIT, 1, 1020);
+	expect(p, 3, 900, 1);
+	assert_int_equal(p->event.self_ns, 5); /* 120 to 125; the gap is nobody's */
+	expect_inferred(p, "y", 5, 1020, 20, 20, 2);
+	note(p, EXIT, 1, 1030);
+	expect(p, 1, 930, 0);
+	assert_int_equal(p->event.self_ns, 20);
+	expect_no_more(p);
+}
+
+/* What a process has left out is a gap of each of its threads, once. */
+static void until_what_was_left_out(void **state)
+{
+	struct pairs *p = *state;
+	uint64_t left_out_ns[] = { 500, 600 };
+
+	p->source_process.left_out_ns = left_out_ns;
+	p->source_process.left_out_count = 2;
+	note_of(p, STEP, "P", "a", 110);
+	note(p, PLAIN, 1, 130);
+	note_of(p, STEP, "P", "b", 1000);
+	expect_inferred(p, "a", 1, 130, 20, 20, 0);
+	note_of(p, STEP, "P", "c", 1010);
+	expect_inferred(p, "b", 2, 1010, 10, 10, 0);
+	expect_no_more(p);
+}
+
 static void ends_that_nobody_takes(void **state)
 {
 	struct pairs *p = *state;
@@ -592,6 +639,8 @@ int test_pairing(void)
 		cmocka_unit_test_setup_teardown(until_one_of_the_same_value, create, destroy),
 		cmocka_unit_test_setup_teardown(until_an_event_that_ends_all, create, destroy),
 		cmocka_unit_test_setup_teardown(until_the_trace_ends, create, destroy),
+		cmocka_unit_test_setup_teardown(until_a_gap, create, destroy),
+		cmocka_unit_test_setup_teardown(until_what_was_left_out, create, destroy),
 		cmocka_unit_test_setup_teardown(ends_that_nobody_takes, create, destroy),
 		cmocka_unit_test_setup_teardown(as_many_as_can_be_open_end_at_once, create,
 						destroy),
