@@ -106,11 +106,12 @@ struct ctrace_emitter_context {
 	const char *program;      /* base name of its executable without extension: $(APPNAME) */
 	const char *command_line; /* arguments joined by blanks */
 	const char *host;
-	const char *system;            /* "Linux 6.1.0" */
-	const char *directory;         /* MFTRACE_LOGS of the traced process, or "" */
-	const char *working_directory; /* its current directory when it attached; absolute */
-	uint64_t start_ns;             /* when it attached, since 1970 */
-	bool recovering;               /* the traced process is dead */
+	const char *system;    /* "Linux 6.1.0" */
+	const char *directory; /* MFTRACE_LOGS of the traced process, or "" */
+	/* its current directory when it attached; absolute, or "": it had been removed */
+	const char *working_directory;
+	uint64_t start_ns; /* when it attached, since 1970 */
+	bool recovering;   /* the traced process is dead */
 	struct ctrace_place *place;
 	/* Commits the present content of place, with no event delivered.  write() calls it after
 	 * it has made a new file or directory and set place to it, before it writes the first

@@ -196,8 +196,8 @@ struct ct_session_head {
 	char program[256];
 	char system[128];
 	ct_text command_line;
-	ct_text working_directory;
-	ct_text log_directory; /* MFTRACE_LOGS */
+	ct_text working_directory; /* absolute; 0: it was removed, or its path is too long */
+	ct_text log_directory;     /* MFTRACE_LOGS */
 	uint32_t component_count;
 	uint32_t ring_count;
 	uint64_t texts_size;

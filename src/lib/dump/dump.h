@@ -91,8 +91,10 @@ size_t ct_dump_print_code_place(char out[CT_DUMP_PLACE]);
 /* Has a run-time error made a dump?  The end that it causes is the same failure. */
 bool ct_dump_error_was_dumped(void);
 struct ct_process;
-/* Prints the absolute directory of its dumps and their limits as lines of CT_CRASH_FILE.  Returns
- * their size; 0 without room. */
+/* Prints the directory of its dumps and their limits as lines of CT_CRASH_FILE.  The directory is
+ * absolute unless the process's working directory is not known.  Returns their size; 0 without
+ * room.
+ */
 int ct_dump_print_place(const struct ct_process *process, char *out, size_t room);
 
 #endif

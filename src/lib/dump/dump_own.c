@@ -82,8 +82,8 @@ int ct_dump_print_place(const struct ct_process *process, char *out, size_t room
 	directory_find(process, directory);
 	printed = snprintf(out, room, "directory: %.*s%s%s\nkeep: %u\nsize: %llu\n",
 			   directory[0] == '/' ? 0 : (int)size, current,
-			   directory[0] == '/' || directory[0] == '\0' ? "" : "/", directory,
-			   process->settings.dump_keep,
+			   directory[0] == '/' || directory[0] == '\0' || size == 0 ? "" : "/",
+			   directory, process->settings.dump_keep,
 			   (unsigned long long)process->settings.dump_size);
 	return printed > 0 && (size_t)printed < room ? printed : 0;
 }

@@ -364,7 +364,8 @@ bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context 
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working
  * directory in turn, until one succeeds, and gives its path.  An absolute FILE is tried alone.
- * Directories in FILE are made (0700) if ct_file_is_within().  In a run the directory is that of
+ * What is relative fails when the process's working directory is not known or gone.  Directories in
+ * FILE are made (0700) if ct_file_is_within().  In a run the directory is that of
  * ct_file_run_find(), and no other is tried. */
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
 				 const char *file_name,

@@ -225,7 +225,7 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	const struct ctrace_place *place = bin->context->place;
 	enum ctrace_status status;
 
-	if (place->path[0] == '\0' || memchr(place->path, '\0', sizeof place->path) == NULL)
+	if (place->path[0] != '/' || memchr(place->path, '\0', sizeof place->path) == NULL)
 		return create_first(bin, NULL);
 	bin->generation = (uint32_t)place->extra != 0 ? (uint32_t)place->extra : 1;
 	/* A live process reopens because a setting changed. */

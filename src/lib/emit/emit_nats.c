@@ -275,7 +275,7 @@ static bool spool_of_place(struct nats *nats)
 				    ? strrchr(path, '/')
 				    : NULL;
 
-	if (slash == NULL || slash == path)
+	if (slash == NULL || slash == path || path[0] != '/')
 		return false;
 	memcpy(nats->spool, path, (size_t)(slash - path));
 	nats->spool[slash - path] = '\0';

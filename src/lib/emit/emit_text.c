@@ -162,10 +162,10 @@ static enum ctrace_status open_file(struct textfile *text)
 	enum ctrace_status status = CTRACE_NOT_FOUND;
 	uint32_t generation;
 	bool is_recovering = context->recovering && text->sharing != CT_TEXT_SHARED &&
-			     context->place->path[0] != '\0';
+			     context->place->path[0] == '/';
 
 	/* Resuming comes first: it may cut off half a line, but no whole one. */
-	if (context->place->path[0] != '\0')
+	if (context->place->path[0] == '/')
 		status = ct_text_file_resume(&text->file, context, text->sharing);
 	if (is_recovering && text->sharing == CT_TEXT_GENERATION &&
 	    ct_text_file_turns(context->place, &generation) != 0)

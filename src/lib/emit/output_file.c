@@ -292,6 +292,27 @@ static bool attempt_path(const struct attempt *attempt, const char *directory, c
 	return fits;
 }
 
+/* A recoverer's working directory is not that of the process, and one that was removed is not made
+ * again: without it, what is relative leads nowhere. */
+static bool attempt_has_base(const struct attempt *attempt, const char *directory)
+{
+	const char *base = attempt->context->working_directory;
+	char path[CTRACE_EMITTER_PATH_SIZE];
+	int error;
+
+	if (directory[0] == '/' || attempt->file_name[0] == '/' ||
+	    (base[0] == '/' && access(base, F_OK) == 0))
+		return true;
+	error = base[0] == '/' ? errno : ENOENT;
+	if (attempt_path(attempt, directory, attempt->file_name, path) && base[0] != '/' &&
+	    attempt->last != NULL)
+		(void)snprintf(attempt->last, CTRACE_EMITTER_PATH_SIZE,
+			       "%.2000s: the process had no working directory when it attached",
+			       path);
+	errno = error;
+	return false;
+}
+
 static enum ctrace_status attempt_directory(const struct attempt *attempt, const char *directory,
 					    bool is_to_be_made,
 					    char out_path[CTRACE_EMITTER_PATH_SIZE])
@@ -300,7 +321,7 @@ static enum ctrace_status attempt_directory(const struct attempt *attempt, const
 	enum ctrace_status status = CTRACE_OK;
 	bool is_there;
 
-	if (!attempt_path(attempt, directory, "", path))
+	if (!attempt_has_base(attempt, directory) || !attempt_path(attempt, directory, "", path))
 		return CTRACE_OS_ERROR;
 	if (is_to_be_made)
 		status = make_directory(path, &attempt->access);
@@ -357,7 +378,7 @@ static enum ctrace_status attempt_all(const struct attempt *attempt,
 	if (context->directory[0] != '\0' &&
 	    attempt_directory(attempt, context->directory, false, out_path) == CTRACE_OK)
 		return CTRACE_OK;
-	return attempt_directory(attempt, context->working_directory, false, out_path);
+	return attempt_directory(attempt, "", false, out_path);
 }
 
 enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,

@@ -261,6 +261,9 @@ static void dump_report(const struct ct_directory_entry *entry, const struct not
 		fputs("its dump is ", stderr);
 		ct_tool_print(stderr, path, strlen(path));
 		fputc('\n', stderr);
+	} else if (note->directory[0] != '/') {
+		fputs("no dump can be made: it had no working directory when it attached\n",
+		      stderr);
 	} else {
 		fputs("no dump can be made in ", stderr);
 		ct_tool_print(stderr, note->directory, strlen(note->directory));
@@ -286,15 +289,20 @@ static void crash_dump(const struct ct_directory_entry *entry, const struct note
 				   : ct_buf_text((struct ct_buf *)(uintptr_t)&note->details),
 		.may_be_empty = true,
 	};
-	enum ctrace_status status;
+	enum ctrace_status status = CTRACE_NOT_FOUND;
 
 	if (note->exit[0] != '\0')
 		(void)snprintf(reason, sizeof reason, "%s", note->exit);
 	else
 		(void)snprintf(reason, sizeof reason, "signal %s%s", note->signal,
 			       note->is_handled ? ", handled" : "");
-	(void)mkdir(note->directory, 0700); /* if it cannot be made, the dump reports that */
-	status = ct_dump_make_in(note->directory, head, &request, path, sizeof path, &result);
+	/* Never in the working directory of this tool. */
+	if (note->directory[0] == '/') {
+		(void)mkdir(note->directory,
+			    0700); /* if it cannot be made, the dump reports that */
+		status = ct_dump_make_in(note->directory, head, &request, path, sizeof path,
+					 &result);
+	}
 	dump_report(entry, note, path, status);
 	if (status != CTRACE_OK)
 		return;
