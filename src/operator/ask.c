@@ -56,6 +56,24 @@ void ct_ask_diagnose_nobody(const struct target *target, const char *what)
 	(void)ct_recovery_report_refused(target->verb);
 }
 
+static void text_add_refused(const char *path, const char *why, void *user)
+{
+	ct_buf_add_format(user, "; the run directory %s is refused: %s", path, why);
+}
+
+static void report_nobody(struct wto *wto, const char *what)
+{
+	char operated[4096];
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_buf_add_text(&text, what);
+	if (geteuid() == 0 || !ct_directory_is_operated(operated))
+		ct_directory_each_refused(text_add_refused, &text);
+	ct_wto(wto, CTR011I, ct_buf_text(&text), NULL);
+	ct_buf_fini(&text);
+}
+
 enum ctrace_status ct_ask_find(struct ask *ask)
 {
 	bool is_all = ct_target_is_all(ask->target);
@@ -69,8 +87,7 @@ enum ctrace_status ct_ask_find(struct ask *ask)
 	if (status != CTRACE_OK || ask->peers.count != 0)
 		return status;
 	if (ask->wto != NULL)
-		ct_wto(ask->wto, CTR011I, is_all ? "is running" : "matches --job, --asid or --pid",
-		       NULL);
+		report_nobody(ask->wto, is_all ? "is running" : "matches --job, --asid or --pid");
 	else
 		ct_ask_diagnose_nobody(ask->target, is_all ? "no traced process is running"
 							   : "no running traced process matches");

@@ -25,6 +25,7 @@
 
 #include "cli/temporary_directory.h"
 #include "lib/consumer/consumer.h"
+#include "operator/recovery/recovery.h"
 #include "operator/spool_note.h"
 #include "tools/processes/list.h"
 #include "tools/runs/cobol_library.h"
@@ -844,6 +845,8 @@ static int process_examine(struct doctor *doctor)
 	if (doctor->program == NULL) {
 		(void)fflush(stdout);
 		ct_directory_each_run_directory(report_unattached, doctor);
+		if (doctor->shown == 0 && ct_recovery_report_refused("ctrace doctor") != 0)
+			problem_add(doctor, "run-directory");
 	}
 	if (doctor->is_json)
 		print_json(doctor);

@@ -148,5 +148,7 @@ int cmd_dump(int argc, char **argv)
 			: options.run.component != NULL
 				? "no process holds events of a component with such a name"
 				: "no process holds events: those in files are there already");
+	if (options.run.meant == 0 && options.run.failed == 0)
+		(void)ct_recovery_report_refused(argv[0]);
 	return options.run.made != 0 && options.run.failed == 0 ? CMD_DONE : CMD_NOTHING;
 }

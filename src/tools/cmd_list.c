@@ -457,6 +457,7 @@ static int list_diagnose_nothing(const struct list_options *options)
 
 	if (options->component != NULL || options->pid != 0) {
 		fputs("ctrace list: no traced process matches\n", stderr);
+		(void)ct_recovery_report_refused("ctrace list");
 		return CMD_NOTHING;
 	}
 	if (ct_recovery_report_refused("ctrace list") != 0)

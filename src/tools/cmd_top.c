@@ -76,6 +76,13 @@ static void top_collect(struct top *top)
 		ct_stats_gather(top->now, &top->target);
 }
 
+static void top_begin(struct top *top)
+{
+	top_collect(top);
+	if (top->stream == NULL && top->now->process_count == 0)
+		(void)ct_recovery_report_refused("ctrace top");
+}
+
 static void top_make_rows(struct top *top)
 {
 	free(top->rows.items);
@@ -320,7 +327,7 @@ static void top_follow(struct top *top)
 {
 	uint64_t frames = 0;
 
-	top_collect(top);
+	top_begin(top);
 	while (!ct_end_wanted) {
 		enum top_wish wish = TOP_REDRAW;
 
@@ -430,7 +437,7 @@ static int batch_run(struct top *top)
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (top->address != NULL && !stream_open(top))
 		return CMD_UNWRITTEN;
-	top_collect(top); /* rates want two */
+	top_begin(top); /* rates want two */
 	for (uint64_t frame = 0; ok && (top->frames == 0 || frame < top->frames); frame++) {
 		top_wait(top, top->now->taken_ns + interval_ns(top));
 		if (ct_end_wanted)

@@ -19,6 +19,7 @@
 #include "cli/end_signal.h"
 #include "lib/dump/dump.h"
 #include "operator/display_trace.h"
+#include "operator/recovery/recovery.h"
 #include "tools/streams/stream_copy.h"
 #include "tools/traces/ipcs_status.h"
 
@@ -286,12 +287,13 @@ static void job_add_traces(struct job *job, const struct ct_ipcs_command *comman
 	}
 	job->defined.is_of_all = true;
 	ct_directory_each_run_directory(job_add_run_directory, job);
-	if (job->added == 0)
-		job_print_line(CT_ITT10004I,
-			       (const char *[]){
-				       from->is_active
-					       ? "no process is being traced"
+	if (job->added != 0)
+		return;
+	job_print_line(CT_ITT10004I,
+		       (const char *[]){
+			       from->is_active ? "no process is being traced"
 					       : "none is named, and no process is being traced" });
+	(void)ct_recovery_report_refused(reading->verb);
 }
 
 /* ---- STATUS ---- */

@@ -617,6 +617,8 @@ static void reading_add_path(struct reading *reading, const char *path)
 	path = stream_shown_path(path);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n", status_reason(path, status));
+	if (status == CTRACE_NOT_FOUND && reading_is_process(path))
+		(void)ct_recovery_report_refused(reading->verb);
 }
 
 static void directory_add_entry(const struct ct_directory_entry *entry, void *user)
