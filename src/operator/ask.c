@@ -156,6 +156,10 @@ enum ctrace_status ct_ask_find_writers(struct ask *ask)
 
 /* ---- answers ---- */
 
+#define NO_SOCKET \
+	"does not listen to operators: it has another root directory (chroot) without its run " \
+	"directory, or no descriptor left for a socket (ulimit -n)"
+
 /* Returns true if peer->status is the status that the peer itself sent; its answer may still be
  * incomplete. */
 static bool peer_has_answered(const struct ct_peer *peer)
@@ -169,7 +173,11 @@ static bool peer_has_answered(const struct ct_peer *peer)
 
 static bool peer_has_ended(const struct ct_peer *peer)
 {
-	return !peer->is_writer && kill((pid_t)peer->pid, 0) != 0 && errno == ESRCH;
+	char path[sizeof peer->run_directory + sizeof peer->directory + 2];
+
+	(void)snprintf(path, sizeof path, "%s/%s", peer->run_directory, peer->directory);
+	return !peer->is_writer &&
+	       ((kill((pid_t)peer->pid, 0) != 0 && errno == ESRCH) || !ct_bell_process_lives(path));
 }
 
 const char *ct_ask_no_response(const struct ct_peer *peer)
@@ -182,7 +190,7 @@ const char *ct_ask_no_response(const struct ct_peer *peer)
 	case CTRACE_NOT_FOUND:
 		return peer_has_ended(peer) ? NULL
 		       : peer->is_writer    ? "ended before it had answered"
-					    : "does not listen to operators";
+					    : NO_SOCKET;
 	case CTRACE_DENIED:
 		return "belongs to another user";
 	case CTRACE_DAMAGED:

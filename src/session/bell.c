@@ -109,6 +109,20 @@ bool ct_bell_is_dormant(const char *directory)
 	return is_dormant;
 }
 
+bool ct_bell_process_lives(const char *directory)
+{
+	struct flock lock = ct_session_alive_lock();
+	struct bell bell;
+	enum ctrace_status status = bell_open(&bell, directory, O_RDONLY);
+	bool lives = status != CTRACE_NOT_FOUND;
+
+	if (status == CTRACE_OK) {
+		lives = fcntl(bell.session, F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+		bell_close(&bell);
+	}
+	return lives;
+}
+
 /* Returns false when the process is not visible. */
 static bool process_read_user(pid_t pid, uint32_t *out_uid)
 {

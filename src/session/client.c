@@ -264,7 +264,9 @@ struct talk {
 	size_t answers; /* whole answers */
 	/* monotonic: a dormant process was rung, and has until then; 0: it was not */
 	uint64_t rung_until_ns;
+	uint64_t silent_until_ns; /* monotonic: it is not dormant and does not listen; 0: it may */
 	unsigned resets;
+	bool is_left; /* it closed the connection without an answer, and has until then to end */
 };
 
 struct asking {
@@ -310,11 +312,24 @@ static void talk_end_well(struct talk *talk)
 	talk_end(talk, status < CTRACE_STATUS_COUNT ? (enum ctrace_status)status : CTRACE_DAMAGED);
 }
 
-/* The process is not dormant: it has just woken and listens, or it never will. */
+/* Returns true while a process that has no socket, or closed ours, may have one or end. */
+static bool talk_waits(struct talk *talk, const char *path)
+{
+	uint64_t now = ct_clock_mono_ns();
+
+	if (talk->silent_until_ns == 0)
+		talk->silent_until_ns = now + (uint64_t)CT_CLIENT_RING_MS * 1000000u;
+	return now < talk->silent_until_ns && ct_bell_process_lives(path);
+}
+
+/* The process is not dormant: it has just woken and listens, it begins or ends, or it never
+ * listens. */
 static void talk_to_awake(struct talk *talk, const char *path)
 {
 	enum ctrace_status status = ct_client_connect(path, "control", &talk->fd);
 
+	if (status == CTRACE_NOT_FOUND && talk_waits(talk, path))
+		return; /* the next turn tries again */
 	/* It may be busy: then the next turn tries again. */
 	if (status != CTRACE_OK && status != CTRACE_TIMED_OUT)
 		talk_end(talk, status);
@@ -370,6 +385,11 @@ static void talk_open(struct talk *talk, const struct asking *asking)
 	}
 	(void)snprintf(path, sizeof path, "%s/%s", talk->peer->run_directory,
 		       talk->peer->directory);
+	if (talk->is_left) {
+		if (!talk_waits(talk, path))
+			talk_end(talk, CTRACE_NOT_FOUND);
+		return;
+	}
 	status = ct_client_connect(path, talk->peer->is_writer ? talk->peer->jobname : "control",
 				   &talk->fd);
 	if (status == CTRACE_OK)
@@ -433,11 +453,16 @@ static void talk_end_early(struct talk *talk)
 	bool is_partial = answer->size != talk->parsed;
 
 	answer->size = talk->parsed;
-	if (talk->answers != 0 && !is_partial)
+	if (talk->answers != 0 && !is_partial) {
 		talk_end_well(talk);
-	else
+	} else if (talk->parsed != 0 || is_partial || talk->peer->is_writer) {
 		talk_end(talk,
 			 talk->parsed == 0 && !is_partial ? CTRACE_NOT_FOUND : CTRACE_DAMAGED);
+	} else {
+		/* It may have done the request: it is not asked twice. */
+		ct_os_close(&talk->fd);
+		talk->is_left = true;
+	}
 }
 
 /* The connection was reset before any answer, so the request was not read.  The peer has just

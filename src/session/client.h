@@ -57,7 +57,8 @@ void ct_peers_fini(struct ct_peers *peers);
 /* Sends `request` to each peer and gathers the answers, for at most timeout_ms in all.  The request
  * is one frame or several, one behind the other, which are answered in order.  A dormant process is
  * rung, and has CT_CLIENT_RING_MS to wake; then the request is left to it, and the answer says so.
- * It is not woken for what its session answers. */
+ * It is not woken for what its session answers.  One that has no socket is asked again for as long,
+ * while it lives: it begins or ends. */
 void ct_client_ask(struct ct_peers *peers, const struct ct_buf *request, unsigned timeout_ms);
 /* Gives the next frame of an answer; *at starts at 0.  Returns false at the end. */
 bool ct_client_next(const struct ct_peer *peer, size_t *at, struct ct_message *out);

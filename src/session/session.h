@@ -425,6 +425,9 @@ bool ct_session_lengthen(struct ct_session *session);
 /* ---- bell.c: an operator's way to a dormant process, which has no control socket */
 /* True if the process in this directory has not started its control thread. */
 bool ct_bell_is_dormant(const char *directory);
+/* Returns false when the process has ended, also when its parent has not waited for it yet, or has
+ * left its directory.  True: it lives, or the session cannot be read. */
+bool ct_bell_process_lives(const char *directory);
 /* True if the dormant process in this directory is another user now than the directory's, so that
  * it can neither listen there nor take what is left there. */
 bool ct_bell_is_parted(const char *directory);
