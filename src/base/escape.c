@@ -229,6 +229,41 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size)
 	ct_buf_add(buf, start, (size_t)(end - start));
 }
 
+void ct_escape_add_typed(struct ct_buf *buf, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=./,:@%";
+	size_t size = strlen(path);
+
+	if (path[0] == '-') /* no option */
+		ct_buf_add_text(buf, "./");
+	if (size > 0 && path[strspn(path, plain)] == '\0') {
+		ct_buf_add(buf, path, size);
+		return;
+	}
+	if (ct_escape_is_harmless(path, size) && strchr(path, '\'') == NULL) {
+		ct_buf_add_format(buf, "'%s'", path);
+		return;
+	}
+	ct_buf_add_text(buf, "$'");
+	while (*path != '\0') {
+		uint32_t code = 0;
+		size_t length = ct_utf8_decode((const unsigned char *)path,
+					       (const unsigned char *)path + strlen(path), &code);
+
+		if (length == 0 || is_harmful(code)) {
+			for (length += length == 0; length > 0; length--)
+				ct_buf_add_format(buf, "\\%03o", (unsigned char)*path++);
+			continue;
+		}
+		if (code == '\'' || code == '\\')
+			ct_buf_add_char(buf, '\\');
+		ct_buf_add(buf, path, length);
+		path += length;
+	}
+	ct_buf_add_char(buf, '\'');
+}
+
 bool ct_escape_is_plain(const void *text, size_t size)
 {
 	const unsigned char *at = text, *end = at + size;

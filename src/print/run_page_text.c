@@ -401,33 +401,6 @@ static void errors_add(struct ct_buf *out, const struct ct_run_page *page)
 	}
 }
 
-/* As somebody types a path into a shell. */
-static void add_typed(struct ct_buf *out, const char *text)
-{
-	bool is_plain = text[0] != '\0' &&
-			text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					  "0123456789_-+=./,:@%")] == '\0';
-
-	if (text[0] == '-') /* no option */
-		ct_buf_add_text(out, "./");
-	if (is_plain) {
-		ct_buf_add_text(out, text);
-		return;
-	}
-	ct_buf_add_char(out, '\'');
-	while (*text != '\0') {
-		size_t size = strcspn(text, "'");
-
-		ct_escape_add(out, text, size);
-		text += size;
-		if (*text == '\'') {
-			ct_buf_add_text(out, "'\\''");
-			text++;
-		}
-	}
-	ct_buf_add_char(out, '\'');
-}
-
 static void end_add(struct ct_buf *out, const struct ct_run_page *page,
 		    const struct ct_run_page_options *options)
 {
@@ -438,13 +411,13 @@ static void end_add(struct ct_buf *out, const struct ct_run_page *page,
 		ct_buf_add_text(out,
 				"times do not include what the trace lacks between its events\n");
 	ct_buf_add_text(out, "ctrace show ");
-	add_typed(out, options->trace);
+	ct_escape_add_typed(out, options->trace);
 	if (options->report != NULL) {
 		ct_buf_add_text(out, "\nreport: ");
-		add_typed(out, options->report);
+		ct_escape_add_typed(out, options->report);
 	} else {
 		ct_buf_add_text(out, "\nctrace report ");
-		add_typed(out, options->trace);
+		ct_escape_add_typed(out, options->trace);
 	}
 	ct_buf_add_char(out, '\n');
 }

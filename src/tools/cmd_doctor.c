@@ -686,6 +686,7 @@ static bool directory_remove(const char *path)
 static void directories_remove(const struct doctor *doctor)
 {
 	char path[PATH_MAX];
+	struct ct_buf typed;
 
 	(void)snprintf(path, sizeof path, "%s/loader", doctor->directory);
 	(void)directory_remove(path);
@@ -693,10 +694,12 @@ static void directories_remove(const struct doctor *doctor)
 	if (directory_remove(path))
 		return;
 	temporary_directory_keep();
-	fputs("ctrace doctor: processes of the program go on, or left events: ctrace recover ",
-	      stderr);
-	ct_tool_print(stderr, path, strlen(path));
-	fputc('\n', stderr);
+	ct_buf_init(&typed);
+	ct_escape_add_typed(&typed, path);
+	fprintf(stderr,
+		"ctrace doctor: processes of the program go on, or left events: ctrace recover %s\n",
+		ct_buf_text(&typed));
+	ct_buf_fini(&typed);
 }
 
 static _Noreturn void program_exec(const struct doctor *doctor, int to_parent)

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Names of all bytes: `ctrace run` traces into -o, and a program of that name, or says in one sentence why not.
+"""Names of all bytes: `ctrace run` traces into -o, and a program of that name, or says in one sentence why not; the page's commands can be
+pasted into a shell.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,7 +35,14 @@ def run(*words):
     return subprocess.run([b'ctrace', b'run', *words], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
-wrong = []
+def pasted(page):
+    """The commands of the page, run by a shell: True if each one finds the trace."""
+    commands = re.findall(rb'^ctrace (?:show|report) .*$', page, re.MULTILINE)
+    done = [subprocess.run([b'bash', b'-c', command], capture_output=True, check=False) for command in commands[:1]]
+    return len(commands) == 2 and commands[0][12:] == commands[1][14:] and all(one.returncode == 0 and b'BEGIN-IT' in one.stdout for one in done)
+
+
+wrong, not_pasted = [], []
 for byte in BYTES:
     name = b'o' + byte + b'p.ctb'
     done = run(b'--summary=always', b'-o', name, b'./small')
@@ -41,10 +50,13 @@ for byte in BYTES:
         good = done.returncode == 125 and done.stderr.count(b'\n') == 1 and b'choose another with -o' in done.stderr
     else:
         good = done.returncode == 7 and b'BEGIN-IT' in done.stderr
+        if not pasted(done.stderr):
+            not_pasted.append(byte)
     if not good:
         wrong.append((byte, done.stderr))
 checks.same('-o with every byte: traced there, or one sentence', wrong, [])
-wrong = []
+checks.same('the command of the page can be pasted', not_pasted, [])
+wrong, not_pasted = [], []
 for byte in BYTES:
     name = b'./s' + byte + b't'
     shutil.copy(b'small', name)
@@ -53,8 +65,11 @@ for byte in BYTES:
         good = done.returncode == 7 and done.stderr.count(b'\n') == 1 and done.stderr.endswith(b'; the program runs untraced\n')
     else:
         good = done.returncode == 7 and b'BEGIN-IT' in done.stderr
+        if not pasted(done.stderr):
+            not_pasted.append(byte)
     if not good:
         wrong.append((byte, done.stderr))
     os.unlink(name)
 checks.same('a program with every byte in its name: traced, or one sentence', wrong, [])
+checks.same('the command of its page can be pasted', not_pasted, [])
 checks.end()

@@ -294,6 +294,29 @@ static void the_next_character(void **state)
 	}
 }
 
+static void as_typed_into_a_shell(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "a-b.ctb", "a-b.ctb" },
+		{ "", "''" },
+		{ "-o", "./-o" },
+		{ "a b\"\\$", "'a b\"\\$'" },
+		{ "gr\xC3\xBC\xC3\x9F", "'gr\xC3\xBC\xC3\x9F'" },
+		{ "it's\\", "$'it\\'s\\\\'" },
+		{ "\xFF"
+		  "1\n",
+		  "$'\\3771\\012'" },
+		{ "\xE2\x80\xAEx", "$'\\342\\200\\256x'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(rows); i++) {
+		ct_buf_clear(&out);
+		ct_escape_add_typed(&out, rows[i][0]);
+		assert_string_equal(ct_buf_text(&out), rows[i][1]);
+	}
+}
+
 static int fini(void **state)
 {
 	(void)state;
@@ -304,10 +327,14 @@ static int fini(void **state)
 int test_escape(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_kind_as_documented),   cmocka_unit_test(every_code_point),
-		cmocka_unit_test(every_two_bytes),           cmocka_unit_test(long_sequences),
-		cmocka_unit_test(every_byte_at_every_place), cmocka_unit_test(random_bytes),
+		cmocka_unit_test(each_kind_as_documented),
+		cmocka_unit_test(every_code_point),
+		cmocka_unit_test(every_two_bytes),
+		cmocka_unit_test(long_sequences),
+		cmocka_unit_test(every_byte_at_every_place),
+		cmocka_unit_test(random_bytes),
 		cmocka_unit_test(the_next_character),
+		cmocka_unit_test(as_typed_into_a_shell),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, fini);

@@ -91,7 +91,7 @@ static void nothing(void **state)
 			    "compiled without -ftrace or -ftraceall.\n"
 			    "\nThe trace has no file.\n"
 			    "\nTRACE\n1 was lost\n"
-			    "ctrace show 'a b'\\''c.ctb'\nreport: ./-o.html\n");
+			    "ctrace show $'a b\\'c.ctb'\nreport: ./-o.html\n");
 }
 
 static void what_was_not_traced(void **state)
