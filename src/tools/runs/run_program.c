@@ -33,10 +33,13 @@
 #include "base/base.h"
 #include "tools/runs/run_report.h"
 
-static const int passed_on[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+/* Not those that the kernel sends for what the tool itself does, nor what no process can block. */
+#define PASSED_ON \
+	SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT, SIGTSTP, SIGALRM, SIGABRT, \
+		SIGVTALRM, SIGPROF, SIGIO, SIGPWR, SIGWINCH
+static const int passed_on[] = { PASSED_ON };
 /* signals whose disposition the program must have as the tool was given it */
-static const int kept[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
-			    SIGUSR2, SIGCHLD, SIGPIPE, SIGXFSZ };
+static const int kept[] = { PASSED_ON, SIGCHLD, SIGPIPE, SIGXFSZ };
 _Static_assert(CT_COUNT(kept) == CT_COUNT(((struct run_program *)0)->before), "one each");
 
 /* -----------------------------------------------------------------------------------------------
@@ -302,7 +305,7 @@ static void signal_pass_on(const struct run_program *run, int number)
 /* A shell that waits for the tool is to notice that the program has stopped itself, and continues
  * the tool.  Without one, whoever has stopped the program continues it alone, and would leave the
  * tool stopped. */
-static void stop_too(const struct run_program *run)
+static void stop_too(const struct run_program *run, int number)
 {
 	int terminal = open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	pid_t own = getpgrp(), group = getpgid(run->child);
@@ -314,6 +317,9 @@ static void stop_too(const struct run_program *run)
 		if (in_front == group && tcgetpgrp(terminal) == own)
 			(void)tcsetpgrp(terminal, group);
 		(void)kill(in_front == own ? run->child : -group, SIGCONT);
+	} else if (number == SIGTSTP && group == own && keeper_has_it(run, number)) {
+		/* The whole group was stopped, and is continued. */
+		(void)raise(SIGSTOP);
 	}
 	ct_os_close(&terminal);
 }
@@ -329,7 +335,7 @@ static bool children_collect(struct run_program *run)
 		if (one != run->child)
 			continue;
 		if (WIFSTOPPED(how)) {
-			stop_too(run);
+			stop_too(run, WSTOPSIG(how));
 			continue;
 		}
 		run->how = how;

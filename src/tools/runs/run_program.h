@@ -40,7 +40,7 @@ struct run_program {
 	/* private */
 	pid_t child, keeper;
 	int signals_fd, keeper_fd;
-	struct sigaction before[9];
+	struct sigaction before[18];
 	sigset_t mask_before;
 	sigset_t mask;
 	int how;       /* of the program: the status of waitpid() */
