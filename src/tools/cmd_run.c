@@ -258,7 +258,14 @@ static bool report_limit(const struct verb *verb)
 static void report_untraced(const struct verb *verb)
 {
 	bool is_cobol = verb->kind.is_elf && verb->kind.needs_libcob;
+	const char *slash = strrchr(verb->words[0], '/');
 
+	if (strcmp(slash != NULL ? slash + 1 : verb->words[0], "ctrace") == 0 &&
+	    verb->words[1] != NULL && strcmp(verb->words[1], "run") == 0) {
+		if (verb->summary != SUMMARY_NEVER)
+			(void)run_report(verb->words[0], "the ctrace run inside has the trace");
+		return;
+	}
 	if (verb->summary == SUMMARY_NEVER &&
 	    (!is_cobol || run_wanted_level(&verb->wanted) > CTRACE_INFO))
 		return;

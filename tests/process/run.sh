@@ -355,6 +355,8 @@ mftrace.level.mf.rts.io = info
 CONFIG
 check 'a file for another program is left out' eval 'run 3 --config user.cfg ./shop && ctrace show shop.ctb >shown && lacks shown EXCEPTION && has shown ENTRY'
 sed -i 's/(shop)/shop/' user.cfg
+check 'another one inside has the trace' is "$(ctrace run --summary=auto -o outer.ctb ctrace run --summary=never ./shop 2>&1 >/dev/null </dev/null | grep ^ctrace)" \
+	'ctrace run: ctrace: the ctrace run inside has the trace'
 check 'a file of the user'\''s goes before' eval 'run 3 --config user.cfg ./shop && ctrace show shop.ctb >shown && has shown EXCEPTION && has shown ENTRY && has shown DISPLAY'
 check 'also by the environment' eval 'MFTRACE_CONFIG=user.cfg run 3 ./shop && ctrace show shop.ctb >shown && has shown EXCEPTION && [ ! -e elsewhere.ctb ]'
 printf '%s\n' 'mftrace.dest.mf.rts = (textfile)' "mftrace.emitter.textfile#file = $PWD/other.log" >other.cfg
