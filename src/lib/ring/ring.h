@@ -183,6 +183,11 @@ struct ct_ring {
 	/* is_imported: the time of the last event.  Only the owner uses it; the pool's lock orders
 	 * owners. */
 	uint64_t last_ticks;
+	/* block: the output has made no progress since this tail.  No wait until the tail moves,
+	 * also for the next owner. */
+	uint64_t tail_at_stall;
+	uint32_t dests_at_stall; /* unless the event is for a destination outside this mask */
+	bool stalled;
 };
 
 /* Returns the address of a position.  The whole capacity can be read and written from there,

@@ -99,7 +99,6 @@ static void thread_buffer_set_ring(struct ct_thread_buffer *thread_buffer, struc
 {
 	ct_ring_close_window(thread_buffer->thread_buffer);
 	thread_buffer->thread_buffer->cur = NULL;
-	thread_buffer->stalled = false;
 	thread_buffer->ring = ring;
 	thread_buffer->lap_end = ct_ring_head_position(ring) + ring->capacity;
 	thread_buffer->lap_at_ns = ct_clock_mono_ns();

@@ -104,23 +104,22 @@ static uint32_t overflow_of(const struct ct_process *process,
 
 /* Under `block`: waits until the output has moved on from `tail`.  Returns false when it made no
  * progress for the whole timeout, now or at the last try. */
-static bool wait_for_output(struct ct_process *process, struct ct_thread_buffer *thread_buffer,
-			    uint64_t tail, uint32_t dests)
+static bool wait_for_output(struct ct_process *process, struct ct_ring *ring, uint64_t tail,
+			    uint32_t dests)
 {
-	if (thread_buffer->stalled && thread_buffer->tail_at_stall == tail &&
-	    (dests & ~thread_buffer->dests_at_stall) == 0)
+	if (ring->stalled && ring->tail_at_stall == tail && (dests & ~ring->dests_at_stall) == 0)
 		return false;
-	if (!thread_buffer->stalled || thread_buffer->tail_at_stall != tail)
-		thread_buffer->dests_at_stall = 0;
-	thread_buffer->stalled = false;
+	if (!ring->stalled || ring->tail_at_stall != tail)
+		ring->dests_at_stall = 0;
+	ring->stalled = false;
 	ct_process_wake_consumer_thread();
 	if (ct_ring_wait_for_space(
-		    thread_buffer->ring, tail,
+		    ring, tail,
 		    __atomic_load_n(&process->settings.block_timeout_ns, __ATOMIC_RELAXED)))
 		return true;
-	thread_buffer->stalled = true;
-	thread_buffer->tail_at_stall = tail;
-	thread_buffer->dests_at_stall |= dests;
+	ring->stalled = true;
+	ring->tail_at_stall = tail;
+	ring->dests_at_stall |= dests;
 	return false;
 }
 
@@ -167,7 +166,7 @@ static enum ctrace_status make_space(struct ct_process *process,
 					       dests);
 		if (!has_looked && ct_thread_is_in_handler())
 			return CTRACE_TIMED_OUT;
-		if (!wait_for_output(process, thread_buffer, tail, dests))
+		if (!wait_for_output(process, thread_buffer->ring, tail, dests))
 			return lose_for_output(process, thread_buffer->ring, CTRACE_LOSS_STALLED,
 					       dests);
 	}

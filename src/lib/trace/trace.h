@@ -22,13 +22,9 @@ struct ct_thread_buffer {
 	uint64_t grow_at_ns;
 	uint64_t lap_end;   /* position at which the present lap of the ring ends */
 	uint64_t lap_at_ns; /* monotonic: when the present lap began */
-	/* block: the output has made no progress since this tail; no wait until the tail moves, */
-	uint64_t tail_at_stall;
-	uint32_t dests_at_stall; /* unless the event is for a destination outside this mask */
-	bool stalled;
-	bool busy;      /* inside a call */
-	bool is_nested; /* that call is in a signal handler that interrupted another call */
-	bool is_kept;   /* its ring is the flight recorder's, or in storage */
+	bool busy;          /* inside a call */
+	bool is_nested;     /* that call is in a signal handler that interrupted another call */
+	bool is_kept;       /* its ring is the flight recorder's, or in storage */
 };
 #define CT_SIDE_THREAD_BUFFERS 16u
 #define CT_SIDE_STORAGE 2u /* behind these, for components in storage */
@@ -145,7 +141,7 @@ struct ct_reservation {
 	unsigned char *at;
 	size_t size;
 	uint64_t ticks; /* the event's time, later than everything in the ring */
-	bool is_first; /* the process's first event: its commit waits for the files' opening */
+	bool is_first;  /* the process's first event: its commit waits for the files' opening */
 	struct ct_thread_buffer *thread_buffer;
 };
 /* Returns the class of such an event, made on first use.  Async-signal-safe. */

@@ -259,6 +259,39 @@ static void block_gives_up_when_the_output_makes_no_progress(void **state)
 	assert_lines(0, (unsigned)read_count() + 1);
 }
 
+static void *fill_the_ring(void *result)
+{
+	while (emit_sized(0, 500) == CTRACE_OK)
+		(*(uint64_t *)result)++;
+	return NULL;
+}
+
+static void fill_by_threads_in_turn(void)
+{
+	uint64_t emitted = 1, start;
+	pthread_t thread;
+
+	(void)emit(0);
+	hold_consumer_thread();
+	start = ct_clock_mono_ns();
+	for (int i = 0; i < 20; i++) {
+		CHILD_CHECK(pthread_create(&thread, NULL, fill_the_ring, &emitted) == 0);
+		CHILD_CHECK(pthread_join(thread, NULL) == 0);
+	}
+	CHILD_CHECK(ct_clock_mono_ns() - start < 20000000000u); /* 40 seconds if each waits */
+	release_consumer_thread();
+	CHILD_CHECK(ctrace_flush(60000) == CTRACE_OK);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_STALLED] == 20);
+	check_balance(emitted + 20);
+}
+
+static void the_next_owner_of_a_stalled_ring_does_not_wait_again(void **state)
+{
+	(void)state;
+	configure("ctrace.overflow = block\nctrace.buffer = 64k\nctrace.block.timeout = 2s\n");
+	assert_int_equal(run_traced(fill_by_threads_in_turn), 0);
+}
+
 static void emit_much(void)
 {
 	for (uint32_t i = 0; i < 300000; i++)
@@ -1102,6 +1135,9 @@ int test_trace(void)
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(discard_drops_the_newest_and_counts_it,
 						fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(
+			the_next_owner_of_a_stalled_ring_does_not_wait_again, fixture_setup,
+			fixture_teardown),
 		cmocka_unit_test_setup_teardown(block_gives_up_when_the_output_makes_no_progress,
 						fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(block_loses_nothing_while_the_output_goes_on,
