@@ -333,7 +333,9 @@ static void round_gather(struct round *round)
 		round->until_ns = server.pause_until_ns;
 	memcpy(round->wake, server.wake, sizeof round->wake);
 	memcpy(round->wake_id, server.wake_id, sizeof round->wake_id);
-	round->fds[POLL_WAKE] = (struct pollfd){ .fd = server.wake[WAKE_READ], .events = POLLIN };
+	/* A file of the program at that number would end each poll() at once. */
+	round->fds[POLL_WAKE] = (struct pollfd){ .fd = wake_is_ours() ? server.wake[WAKE_READ] : -1,
+						 .events = POLLIN };
 	round->fds[POLL_LISTENER] =
 		(struct pollfd){ .fd = listens ? server.listener : -1, .events = POLLIN };
 	round->has_work = ct_watch_gather(round->watches, &round->fds[POLL_WATCHES]);

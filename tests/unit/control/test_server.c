@@ -398,6 +398,46 @@ static void who_asks_much_does_not_keep_others_waiting(void **state)
 	(void)close(other);
 }
 
+/* ---- a program that takes our numbers ---- */
+
+static void do_nothing(void *unused)
+{
+	(void)unused;
+}
+
+static uint64_t processor_ns(void)
+{
+	struct timespec now;
+
+	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now), 0);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A file of the program is always ready to be read, and no number is free for a new pair. */
+static void a_file_at_the_number_of_its_pair_keeps_it_not_awake(void **state)
+{
+	const struct timespec half_a_second = { 0, 500000000 };
+	struct rlimit limit, none;
+	uint64_t before;
+	int own = open("own", O_RDWR | O_CREAT, 0600);
+
+	(void)state;
+	assert_true(own >= 0);
+	assert_int_equal(ct_server_later(20, do_nothing, NULL), CTRACE_OK); /* a round */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	for (int fd = 3; fd < 1024; fd++)
+		if (fd != own && fcntl(fd, F_GETFD) >= 0)
+			assert_int_equal(dup2(own, fd), fd);
+	none = limit;
+	none.rlim_cur = 3;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	before = processor_ns();
+	assert_int_equal(nanosleep(&half_a_second, NULL), 0);
+	assert_in_range(processor_ns() - before, 0, 100000000);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	(void)close(own);
+}
+
 /* ---- who does not talk, or not listen ---- */
 
 static void one_too_many_ends_the_one_that_is_silent_for_longest(void **state)
@@ -937,6 +977,7 @@ int test_server(void)
 		TEST(what_is_no_request_is_answered_and_ends_it),
 		TEST(another_version_is_reported_and_the_connection_goes_on),
 		TEST(requests_before_the_end_are_answered),
+		TEST(a_file_at_the_number_of_its_pair_keeps_it_not_awake),
 		TEST(who_asks_much_does_not_keep_others_waiting),
 		TEST(one_too_many_ends_the_one_that_is_silent_for_longest),
 		TEST(a_thousand_silent_ones_keep_nobody_out),
