@@ -534,11 +534,21 @@ enum ctrace_status ct_os_rename(int directory_fd, const char *from, const char *
 enum ctrace_status ct_os_exchange(const char *one, const char *other) CT_MUST_USE;
 /* fails with errno EEXIST when `to` exists */
 enum ctrace_status ct_os_rename_aside(const char *from, const char *to) CT_MUST_USE;
+/* The file that a descriptor was opened for.  The program may close our descriptor, as daemons
+ * close all, and open a file of its own with that number.  So the caller compares before each write
+ * and close. */
+struct ct_file_id {
+	dev_t device;
+	ino_t inode;
+};
 /* read-write; fd -1: anonymous */
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address) CT_MUST_USE;
+/* Shared.  OS_ERROR with errno ESTALE, and nothing mapped, when fd is not that file. */
+enum ctrace_status ct_os_map_file(int fd, const struct ct_file_id *id, size_t size,
+				  void **out_address) CT_MUST_USE;
 /* Maps, shared, `head` bytes, then `size` bytes, and the latter a second time behind them.  The
  * caller unmaps head + 2 * size bytes.  All sizes are multiples of a page; fd -1: memory. */
-enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size,
+enum ctrace_status ct_os_map_twice(int fd, const struct ct_file_id *id, size_t head, size_t size,
 				   void **out_address) CT_MUST_USE;
 /* Makes the pages of a mapping present and writable in one call, and allocates the blocks of its
  * file.  Needs Linux 5.14. */
@@ -565,13 +575,6 @@ bool ct_group_find(struct ct_span name, uint32_t *out_gid);
 void ct_user_name(uint32_t uid, char out_name[CT_USER_NAME]);
 
 /* ---- os_open.c: opening files, and identifying a descriptor later */
-/* The file that a descriptor was opened for.  The program may close our descriptor, as daemons
- * close all, and open a file of its own with that number.  So the caller compares before each write
- * and close. */
-struct ct_file_id {
-	dev_t device;
-	ino_t inode;
-};
 /* Opens a regular file of our own: O_NOFOLLOW, O_CLOEXEC, O_NONBLOCK during the checks.  Returns
  * DENIED when it is not a regular file, belongs to another user or has other hard links. flags as
  * open(2); new files get mode 0600.  The descriptor has a high number (ct_os_high()), and is
@@ -632,6 +635,8 @@ enum ct_os_identity {
 };
 enum ct_os_identity ct_os_identify(int fd, const struct ct_file_id *id);
 bool ct_os_is_file(int fd, const struct ct_file_id *id); /* CT_OS_SAME */
+/* Before a call that changes the file: OS_ERROR with errno ESTALE when it is not that file. */
+enum ctrace_status ct_os_check_file(int fd, const struct ct_file_id *id) CT_MUST_USE;
 /* closes it if it still is that file; sets -1 */
 void ct_os_close_file(int *fd, const struct ct_file_id *id);
 /* Where paths lead for the calling thread: its root directory, and the mount name space of that. */

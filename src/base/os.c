@@ -264,7 +264,7 @@ enum ct_os_file_system ct_os_file_system(int fd)
 		uint32_t type;
 		enum ct_os_file_system is;
 	} known[] = {
-		{ TMPFS_MAGIC, CT_OS_MEMORY },	   { RAMFS_MAGIC, CT_OS_MEMORY },
+		{ TMPFS_MAGIC, CT_OS_MEMORY },     { RAMFS_MAGIC, CT_OS_MEMORY },
 		{ EXT4_SUPER_MAGIC, CT_OS_DISK },  { XFS_SUPER_MAGIC, CT_OS_DISK },
 		{ BTRFS_SUPER_MAGIC, CT_OS_DISK }, { OVERLAYFS_SUPER_MAGIC, CT_OS_DISK },
 		{ F2FS_SUPER_MAGIC, CT_OS_DISK },
@@ -315,14 +315,35 @@ enum ctrace_status ct_os_sync(int fd)
 enum ctrace_status ct_os_map(int fd, size_t size, bool shared, void **out_address)
 {
 	int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | (fd < 0 ? MAP_ANONYMOUS : 0);
-	void *address = ct_os_must_fail(CT_OS_MAP)
-				? MAP_FAILED
-				: mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
+	void *address;
 
+	ct_point("os.map");
+	address = ct_os_must_fail(CT_OS_MAP)
+			  ? MAP_FAILED
+			  : mmap(NULL, size, PROT_READ | PROT_WRITE, flags, fd, 0);
 	if (address == MAP_FAILED)
 		return ct_os_status();
 	*out_address = address;
 	return CTRACE_OK;
+}
+
+/* The program may put its own file at our number between two calls, but never our file back.  So
+ * a number that leads to our file after the mapping led to it before. */
+static enum ctrace_status map_check(int fd, const struct ct_file_id *id, void *address, size_t size)
+{
+	enum ctrace_status status = fd < 0 ? CTRACE_OK : ct_os_check_file(fd, id);
+
+	if (status != CTRACE_OK)
+		(void)munmap(address, size);
+	return status;
+}
+
+enum ctrace_status ct_os_map_file(int fd, const struct ct_file_id *id, size_t size,
+				  void **out_address)
+{
+	enum ctrace_status status = ct_os_map(fd, size, true, out_address);
+
+	return status == CTRACE_OK ? map_check(fd, id, *out_address, size) : status;
 }
 
 /* mremap() of shared memory with size 0 makes a second mapping of the same pages. */
@@ -335,7 +356,8 @@ static bool map_again(unsigned char *data, int fd, size_t head, size_t size)
 		    (off_t)head) != MAP_FAILED;
 }
 
-enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_address)
+enum ctrace_status ct_os_map_twice(int fd, const struct ct_file_id *id, size_t head, size_t size,
+				   void **out_address)
 {
 	void *room;
 	/* This reaches beyond the end of the file, but nothing touches that part before the second
@@ -346,6 +368,8 @@ enum ctrace_status ct_os_map_twice(int fd, size_t head, size_t size, void **out_
 		status = ct_os_status();
 		(void)munmap(room, head + 2 * size);
 	}
+	if (status == CTRACE_OK)
+		status = map_check(fd, id, room, head + 2 * size);
 	if (status == CTRACE_OK)
 		*out_address = room;
 	return status;

@@ -87,11 +87,16 @@ DIR *ct_os_directory_stream(int fd)
 	return directory;
 }
 
+static bool stat_is_same(const struct stat *one, const struct stat *other)
+{
+	return one->st_ino == other->st_ino && one->st_dev == other->st_dev;
+}
+
 /*
  * Opens a file and moves its descriptor to a high number.  For a moment the descriptor has a low
  * number, and the program may close it and open its own file there.  So the file behind the high
- * number is first compared with the file at the path; then the low number is closed.  On a mismatch
- * the low number stays open, because it may be the program's.
+ * number is first compared with the file at the path; then the low number is closed.  Where it
+ * is another file it stays open, because it may be the program's.
  */
 static enum ctrace_status file_open_named(int directory_fd, const char *path, int flags,
 					  mode_t mode, int *out_fd, struct stat *out_info)
@@ -120,13 +125,14 @@ static enum ctrace_status file_open_named(int directory_fd, const char *path, in
 		}
 		if (fstat(high, out_info) != 0 ||
 		    fstatat(directory_fd, path, &there, AT_SYMLINK_NOFOLLOW) != 0 ||
-		    out_info->st_ino != there.st_ino || out_info->st_dev != there.st_dev) {
+		    !stat_is_same(out_info, &there)) {
 			if (low >= 0)
 				ct_os_close(&high);
 			errno = ESTALE;
 			continue;
 		}
-		ct_os_close(&low);
+		if (fstat(low, &there) != 0 || stat_is_same(&there, out_info))
+			ct_os_close(&low);
 		*out_fd = high;
 		return CTRACE_OK;
 	}
@@ -422,6 +428,14 @@ bool ct_os_is_file(int fd, const struct ct_file_id *id)
 
 	errno = kept;
 	return identity == CT_OS_SAME;
+}
+
+enum ctrace_status ct_os_check_file(int fd, const struct ct_file_id *id)
+{
+	if (ct_os_is_file(fd, id))
+		return CTRACE_OK;
+	errno = ESTALE;
+	return CTRACE_OS_ERROR;
 }
 
 void ct_os_close_file(int *fd, const struct ct_file_id *id)

@@ -91,8 +91,10 @@ bool ct_session_lengthen(struct ct_session *session)
 {
 	struct stat info;
 
-	if (session->path[0] == '\0' || !ct_os_is_file(session->file_fd, &session->file_id) ||
-	    fstat(session->file_fd, &info) != 0 || (uint64_t)info.st_size >= session->layout.size)
+	/* The size is the file's only if the file is still there after it was read. */
+	if (session->path[0] == '\0' || fstat(session->file_fd, &info) != 0 ||
+	    (uint64_t)info.st_size >= session->layout.size ||
+	    !ct_os_is_file(session->file_fd, &session->file_id))
 		return false;
 	if (ct_os_truncate(session->file_fd, session->layout.size) != CTRACE_OK)
 		return false;

@@ -401,7 +401,8 @@ enum ctrace_status ct_session_map(struct ct_session *session, int directory, uin
 	if (status == CTRACE_OK && fcntl(session->file_fd, F_OFD_SETLK, &lock) != 0)
 		status = CTRACE_TIMED_OUT;
 	if (status == CTRACE_OK)
-		status = ct_os_map(session->file_fd, session->layout.size, true, &base);
+		status = ct_os_map_file(session->file_fd, &session->file_id, session->layout.size,
+					&base);
 	if (status != CTRACE_OK) {
 		ct_session_close(session, false);
 		return status;

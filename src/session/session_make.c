@@ -245,10 +245,13 @@ static enum ctrace_status session_map_private(struct ct_session *session,
  */
 static enum ctrace_status file_set_size(struct ct_session *session, void **out_base)
 {
-	enum ctrace_status status = ct_os_extend(session->file_fd, session->layout.size);
+	enum ctrace_status status = ct_os_check_file(session->file_fd, &session->file_id);
 
 	if (status == CTRACE_OK)
-		status = ct_os_map(session->file_fd, session->layout.size, true, out_base);
+		status = ct_os_extend(session->file_fd, session->layout.size);
+	if (status == CTRACE_OK)
+		status = ct_os_map_file(session->file_fd, &session->file_id, session->layout.size,
+					out_base);
 	if (status == CTRACE_OK && session->file_system != CT_OS_MEMORY)
 		(void)madvise(*out_base, session->layout.size, MADV_RANDOM);
 	return status;

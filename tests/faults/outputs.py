@@ -146,6 +146,17 @@ def closed_descriptors(rounds):
         return rounds, ([ended] if ended else []) + own_files(room)
 
 
+def own_file_everywhere(processes):
+    """The program puts its own file at every number while its threads get their buffers: no memory
+    of ours is ever that file, so nothing ends the program."""
+    wrong = []
+    for _ in range(processes):
+        with Room(generations=(4, 64)) as room:
+            ended = room.run('closer', 'rounds=6', 'everywhere=1', 'flush_ms=2000')
+            wrong += ([ended] if ended else []) + own_files(room)
+    return processes, wrong
+
+
 def closed_while_held(path, n, **options):
     """The same while a write of ours is held between what checks the descriptor and the system
     call."""
@@ -200,6 +211,7 @@ report.trial('the first write of TEXTFILE hangs', held_at_opening, 'out.log', bi
 for what in ('slow', 'crash', 'hang'):
     report.trial(f'a module beside BINFILE: {what}', module, what)
 report.trial('all descriptors closed, own files opened', closed_descriptors, form(40, 300))
+report.trial('an own file at every number', own_file_everywhere, form(20, 200))
 for name, text, n, options in (('BINFILE', 'stream', 3, {'text': False}), ('TEXTFILE', 'out.log', 3, {'binary': False}),
                                ('BINFILE with generations', 'stream', 5, {'text': False, 'generations': (4, 64)}),
                                ('TEXTFILE with generations', '.log', 5, {'binary': False, 'generations': (4, 64)})):

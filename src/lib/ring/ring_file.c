@@ -48,9 +48,11 @@ static bool lacks_room(enum ctrace_status status)
 
 /* Leaves OUTPUT_ROOM free: an output's buffers and a thread's stack come after the ring, and
  * without them no output could take its events. */
-static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
+static enum ctrace_status map_ring(int fd, const struct ct_file_id *id, size_t capacity,
+				   void **out_address)
 {
-	enum ctrace_status status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, capacity, out_address);
+	enum ctrace_status status =
+		ct_os_map_twice(fd, id, CT_RING_HEAD_SIZE, capacity, out_address);
 
 	if (status != CTRACE_OK || ct_os_has_room(OUTPUT_ROOM))
 		return status;
@@ -60,11 +62,13 @@ static enum ctrace_status map_ring(int fd, size_t capacity, void **out_address)
 }
 
 /* Leaves blocks free for the paths of an output, which the session gets when the output opens. */
-static enum ctrace_status file_allocate(int fd, size_t size)
+static enum ctrace_status file_allocate(int fd, const struct ct_file_id *id, size_t size)
 {
-	enum ctrace_status status = ct_os_allocate_quietly(fd, 0, size);
+	enum ctrace_status status = ct_os_check_file(fd, id);
 	struct statvfs disk;
 
+	if (status == CTRACE_OK)
+		status = ct_os_allocate_quietly(fd, 0, size);
 	if (status != CTRACE_OK || fstatvfs(fd, &disk) != 0 ||
 	    (uint64_t)disk.f_bavail * disk.f_frsize >= sizeof(struct ct_dest_paths))
 		return status;
@@ -72,26 +76,27 @@ static enum ctrace_status file_allocate(int fd, size_t size)
 	return CTRACE_OS_ERROR;
 }
 
-static enum ctrace_status size_and_map(int fd, size_t capacity, void **out_address)
+static enum ctrace_status size_and_map(int fd, const struct ct_file_id *id, size_t capacity,
+				       void **out_address)
 {
-	enum ctrace_status status = file_allocate(fd, CT_RING_HEAD_SIZE + capacity);
+	enum ctrace_status status = file_allocate(fd, id, CT_RING_HEAD_SIZE + capacity);
 
-	return status == CTRACE_OK ? map_ring(fd, capacity, out_address) : status;
+	return status == CTRACE_OK ? map_ring(fd, id, capacity, out_address) : status;
 }
 
 /* An earlier attempt that failed may have left a file of that name, which is removed.  Anything
  * else there is left alone. */
-static enum ctrace_status file_make(int directory_fd, const char *name, int *out_fd)
+static enum ctrace_status file_make(int directory_fd, const char *name, int *out_fd,
+				    struct ct_file_id *out_id)
 {
-	struct ct_file_id id;
 	struct stat info;
-	enum ctrace_status status = ct_os_make_kept(directory_fd, name, out_fd, &id);
+	enum ctrace_status status = ct_os_make_kept(directory_fd, name, out_fd, out_id);
 
 	if (status == CTRACE_OK || errno != EEXIST ||
 	    fstatat(directory_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 ||
 	    !S_ISREG(info.st_mode) || unlinkat(directory_fd, name, 0) != 0)
 		return status;
-	return ct_os_make_kept(directory_fd, name, out_fd, &id);
+	return ct_os_make_kept(directory_fd, name, out_fd, out_id);
 }
 
 /* Makes the file with the largest capacity that has room: at most *capacity, at least `least`.  Its
@@ -101,6 +106,7 @@ static enum ctrace_status make_file(int directory_fd, const char *name, size_t l
 {
 	uint64_t limit = ct_os_file_limit();
 	enum ctrace_status status;
+	struct ct_file_id id;
 	size_t size = *capacity;
 	int fd;
 
@@ -110,33 +116,35 @@ static enum ctrace_status make_file(int directory_fd, const char *name, size_t l
 		return CTRACE_OS_ERROR;
 	if (limit != UINT64_MAX)
 		ct_guard_output();
-	status = file_make(directory_fd, name, &fd);
+	status = file_make(directory_fd, name, &fd, &id);
 	if (status != CTRACE_OK)
 		return status;
 	ct_os_store_in_place(fd);
-	status = size_and_map(fd, size, out_address);
+	status = size_and_map(fd, &id, size, out_address);
 	while (lacks_room(status) && size > least) {
 		size >>= 1;
 		/* the larger attempt may have left bytes */
-		status = ct_os_truncate(fd, 0);
+		status = ct_os_check_file(fd, &id);
 		if (status == CTRACE_OK)
-			status = size_and_map(fd, size, out_address);
+			status = ct_os_truncate(fd, 0);
+		if (status == CTRACE_OK)
+			status = size_and_map(fd, &id, size, out_address);
 	}
 	if (status == CTRACE_OK)
 		*capacity = size;
 	else
 		(void)unlinkat(directory_fd, name, 0);
-	ct_os_close(&fd);
+	ct_os_close_file(&fd, &id);
 	return status;
 }
 
 static enum ctrace_status make_private(size_t least, size_t *capacity, void **out_address)
 {
-	enum ctrace_status status = map_ring(-1, *capacity, out_address);
+	enum ctrace_status status = map_ring(-1, NULL, *capacity, out_address);
 
 	while (lacks_room(status) && *capacity > least) {
 		*capacity >>= 1;
-		status = map_ring(-1, *capacity, out_address);
+		status = map_ring(-1, NULL, *capacity, out_address);
 	}
 	return status;
 }
@@ -241,7 +249,7 @@ enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t
 	char name[32];
 
 	new_name(name, serial);
-	status = directory_fd < 0 ? map_ring(-1, capacity, &address)
+	status = directory_fd < 0 ? map_ring(-1, NULL, capacity, &address)
 				  : make_file(directory_fd, name, capacity, &capacity, &address);
 	if (status != CTRACE_OK)
 		return status;
@@ -495,7 +503,7 @@ static enum ctrace_status source_load(const struct source *source, uint32_t inde
 	status = source_read_head(source, index, &copy);
 	if (status != CTRACE_OK)
 		return status;
-	status = ct_os_map_twice(-1, CT_RING_HEAD_SIZE, copy.capacity, &address);
+	status = ct_os_map_twice(-1, NULL, CT_RING_HEAD_SIZE, copy.capacity, &address);
 	if (status != CTRACE_OK)
 		return status;
 	memcpy(address, &copy, sizeof copy);
@@ -609,7 +617,8 @@ enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *se
 	if (status == CTRACE_OK && (uint64_t)info.st_size < CT_RING_HEAD_SIZE + copy.capacity)
 		status = CTRACE_DAMAGED;
 	if (status == CTRACE_OK)
-		status = ct_os_map_twice(fd, CT_RING_HEAD_SIZE, copy.capacity, &address);
+		status = ct_os_map_twice(fd, &(struct ct_file_id){ info.st_dev, info.st_ino },
+					 CT_RING_HEAD_SIZE, copy.capacity, &address);
 	ct_os_close(&fd);
 	if (status != CTRACE_OK)
 		return status;
@@ -637,7 +646,8 @@ bool ct_ring_heal(struct ct_ring *ring, struct ct_session *session)
 	}
 	fd = ct_os_open_kept(directory, name);
 	ct_os_close(&other);
-	if (fd < 0 || ct_os_allocate(fd, 0, size) != CTRACE_OK) {
+	if (!ct_os_is_file(fd, &(struct ct_file_id){ info.st_dev, info.st_ino }) ||
+	    ct_os_allocate(fd, 0, size) != CTRACE_OK) {
 		ct_os_close(&fd);
 		return false;
 	}

@@ -634,7 +634,7 @@ static int mode_jump(void)
 }
 
 /* ---- closer: the program closes every descriptor and opens files of its own; held=1: while a
- * write of ours is held ---- */
+ * write of ours is held; everywhere=1: first one at every number ---- */
 static volatile int closer_ends;
 
 static void *endless_tracer(void *argument)
@@ -648,11 +648,30 @@ static void *endless_tracer(void *argument)
 #define OWN_FILES 64
 #define OWN_LINE "this file is the program's own\n"
 
+/* An own file, which is empty, at every number there can be, while threads need rings. */
+static void own_file_everywhere(void)
+{
+	int own = open("own.everywhere", O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	pthread_t thread[8];
+
+	REQUIRE(own >= 0);
+	for (uintptr_t i = 0; i < 8; i++)
+		thread[i] = thread_start(burst_thread, (void *)(4 + i));
+	for (int fd = own + 1; fd < 4096; fd++)
+		(void)dup2(own, fd);
+	for (int fd = own + 1; fd < 4096; fd++)
+		(void)close(fd);
+	for (uintptr_t i = 0; i < 8; i++)
+		thread_join(thread[i]);
+}
+
 static void own_files(long round)
 {
 	int fd[OWN_FILES];
 	char name[64];
 
+	if (option("everywhere", 0) != 0)
+		own_file_everywhere();
 	(void)syscall(SYS_close_range, 3u, ~0u, 0u);
 	for (int i = 0; i < OWN_FILES; i++) {
 		(void)snprintf(name, sizeof name, "own/%ld.%d", round, i);

@@ -345,10 +345,34 @@ static void a_status_says_what_the_caller_can_do(void **state)
 	}
 }
 
+static void only_the_file_that_is_meant_is_mapped(void **state)
+{
+	struct ct_file_id id;
+	void *address = NULL;
+	int other = open("other", O_RDWR | O_CREAT, 0600);
+	int fd = open("meant", O_RDWR | O_CREAT, 0600);
+
+	(void)state;
+	id = ct_os_file_id(fd);
+	assert_int_equal(ct_os_check_file(fd, &id), CTRACE_OK);
+	assert_int_equal(ct_os_map_file(fd, &id, 4096, &address), CTRACE_OK);
+	assert_int_equal(munmap(address, 4096), 0);
+	address = NULL;
+	assert_int_equal(dup2(other, fd), fd);
+	assert_int_equal(ct_os_map_file(fd, &id, 4096, &address), CTRACE_OS_ERROR);
+	assert_int_equal(errno, ESTALE);
+	address = NULL;
+	assert_int_equal(ct_os_map_twice(fd, &id, 4096, 4096, &address), CTRACE_OS_ERROR);
+	assert_null(address);
+	ct_os_close(&fd);
+	ct_os_close(&other);
+}
+
 static void what_is_mapped_twice_is_populated_at_once(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	unsigned char present[5] = { 0 };
+	struct ct_file_id id;
 	void *address;
 	char *at;
 	int fd;
@@ -358,7 +382,8 @@ static void what_is_mapped_twice_is_populated_at_once(void **state)
 		fd = with_file ? open("twice", O_RDWR | O_CREAT, 0600) : -1;
 		assert_int_equal(with_file ? ct_os_allocate(fd, 0, 3 * page) : CTRACE_OK,
 				 CTRACE_OK);
-		assert_int_equal(ct_os_map_twice(fd, page, 2 * page, &address), CTRACE_OK);
+		id = ct_os_file_id(fd);
+		assert_int_equal(ct_os_map_twice(fd, &id, page, 2 * page, &address), CTRACE_OK);
 		at = address;
 		if (ct_os_populate(address, 5 * page) == CTRACE_OK) { /* Linux 5.14 */
 			assert_int_equal(mincore(address, 5 * page, present), 0);
@@ -480,6 +505,7 @@ int test_os(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_allocation_that_signals_interrupt_ends),
+		TEST(only_the_file_that_is_meant_is_mapped),
 		TEST(what_is_mapped_twice_is_populated_at_once),
 		TEST(room_is_only_looked_for),
 		TEST(a_file_size_limit_is_what_the_process_has),

@@ -63,6 +63,47 @@ static void a_ring_is_a_file_of_real_blocks_for_us_alone(void **state)
 	ct_ring_close(&ring);
 }
 
+static const char *wanted_point;
+
+/* The program puts its own file, which is empty, at each number that is in use. */
+static void own_file_at_point(const char *name)
+{
+	int own;
+
+	if (strcmp(name, wanted_point) != 0)
+		return;
+	ct_point_set(NULL);
+	own = open("own", O_RDWR | O_CREAT, 0600);
+	assert_true(own >= 0);
+	for (int fd = 3; fd < 1024; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			assert_int_equal(dup2(own, fd), fd);
+}
+
+static void a_file_of_the_program_is_never_mapped(void **state)
+{
+	static const char *const points[] = { "os.opened", "os.map" };
+	struct stat info;
+
+	(void)state;
+	for (size_t i = 0; i < CT_COUNT(points); i++) {
+		wanted_point = points[i];
+		ct_point_set(own_file_at_point);
+		make_file_ring(CT_OVERFLOW_DISCARD);
+		assert_null(ct_point_reached);
+		memset(ring.data, 'r', ring.capacity);
+		ct_ring_close(&ring);
+		assert_int_equal(stat("own", &info), 0);
+		assert_int_equal(info.st_size, 0);
+		for (int fd = 3; fd < 1024; fd++) {
+			struct ct_file_id id = ct_os_file_id(fd);
+
+			if (id.inode == info.st_ino && id.device == info.st_dev)
+				(void)close(fd);
+		}
+	}
+}
+
 static void a_capacity_is_a_power_of_two_within_the_limits(void **state)
 {
 	static const struct {
@@ -592,6 +633,8 @@ int test_ring_file(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_ring_is_a_file_of_real_blocks_for_us_alone,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_file_of_the_program_is_never_mapped, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(making_one_leaves_no_descriptor_open, set_up,
 						tear_down),
 		cmocka_unit_test_setup_teardown(
