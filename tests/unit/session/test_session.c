@@ -360,6 +360,8 @@ static void find_it_awake(void)
 	const struct ct_buf request = { .data = late, .size = 4 };
 
 	CHILD_CHECK(!ct_bell_is_dormant(session.path));
+	CHILD_CHECK(ct_bell_process_lives(session.path));
+	CHILD_CHECK(!ct_bell_process_lives("/nothing"));
 	CHILD_CHECK(ct_bell_ring(session.path) == CTRACE_NOT_FOUND);
 	CHILD_CHECK(ct_bell_leave(session.path, &request) == CTRACE_TIMED_OUT);
 }
