@@ -293,7 +293,8 @@ static bool attempt_path(const struct attempt *attempt, const char *directory, c
 }
 
 /* A recoverer's working directory is not that of the process, and one that was removed is not made
- * again: without it, what is relative leads nowhere. */
+ * again: without it, what is relative leads nowhere.  A process that lives is in its own, also where
+ * getcwd() is forbidden. */
 static bool attempt_has_base(const struct attempt *attempt, const char *directory)
 {
 	const char *base = attempt->context->working_directory;
@@ -301,7 +302,9 @@ static bool attempt_has_base(const struct attempt *attempt, const char *director
 	int error;
 
 	if (directory[0] == '/' || attempt->file_name[0] == '/' ||
-	    (base[0] == '/' && access(base, F_OK) == 0))
+	    (base[0] == '/' && access(base, F_OK) == 0) ||
+	    (base[0] != '/' && !attempt->context->recovering && getcwd(path, sizeof path) == NULL &&
+	     errno != ENOENT))
 		return true;
 	error = base[0] == '/' ? errno : ENOENT;
 	if (attempt_path(attempt, directory, attempt->file_name, path) && base[0] != '/' &&
