@@ -42,34 +42,32 @@ def pasted(page):
     return len(commands) == 2 and commands[0][12:] == commands[1][14:] and all(one.returncode == 0 and b'BEGIN-IT' in one.stdout for one in done)
 
 
-wrong, not_pasted = [], []
-for byte in BYTES:
-    name = b'o' + byte + b'p.ctb'
-    done = run(b'--summary=always', b'-o', name, b'./small')
-    if byte in NOT_IN_A_PATH:
-        good = done.returncode == 125 and done.stderr.count(b'\n') == 1 and b'choose another with -o' in done.stderr
-    else:
-        good = done.returncode == 7 and b'BEGIN-IT' in done.stderr
-        if not pasted(done.stderr):
-            not_pasted.append(byte)
-    if not good:
-        wrong.append((byte, done.stderr))
-checks.same('-o with every byte: traced there, or one sentence', wrong, [])
-checks.same('the command of the page can be pasted', not_pasted, [])
-wrong, not_pasted = [], []
-for byte in BYTES:
+def every_byte(what, start, is_refused_well):
+    """start(byte): runs the program with that byte in a name."""
+    wrong, not_pasted = [], []
+    for byte in BYTES:
+        done = start(byte)
+        if byte in NOT_IN_A_PATH:
+            good = done.stderr.count(b'\n') == 1 and is_refused_well(done)
+        else:
+            good = done.returncode == 7 and b'BEGIN-IT' in done.stderr
+            if not pasted(done.stderr):
+                not_pasted.append(byte)
+        if not good:
+            wrong.append((byte, done.stderr))
+    checks.same(f'{what} with every byte: traced, or one sentence', wrong, [])
+    checks.same(f'{what}: the command of the page can be pasted', not_pasted, [])
+
+
+def run_named(byte):
     name = b'./s' + byte + b't'
     shutil.copy(b'small', name)
     done = run(b'--summary=always', name)
-    if byte in NOT_IN_A_PATH:
-        good = done.returncode == 7 and done.stderr.count(b'\n') == 1 and done.stderr.endswith(b'; the program runs untraced\n')
-    else:
-        good = done.returncode == 7 and b'BEGIN-IT' in done.stderr
-        if not pasted(done.stderr):
-            not_pasted.append(byte)
-    if not good:
-        wrong.append((byte, done.stderr))
     os.unlink(name)
-checks.same('a program with every byte in its name: traced, or one sentence', wrong, [])
-checks.same('the command of its page can be pasted', not_pasted, [])
+    return done
+
+
+every_byte('-o', lambda byte: run(b'--summary=always', b'-o', b'o' + byte + b'p.ctb', b'./small'),
+           lambda done: done.returncode == 125 and b'choose another with -o' in done.stderr)
+every_byte("a program's name", run_named, lambda done: done.returncode == 7 and done.stderr.endswith(b'; the program runs untraced\n'))
 checks.end()

@@ -363,11 +363,11 @@ static enum ctrace_status directory_replace(struct ct_bin_directory **directory,
 
 static bool name_is_hidden(const char *name, uint32_t pid)
 {
-	const char *end = name[0] == '.' ? strstr(name, HIDDEN_END) : NULL;
-	char number[16];
+	char end[sizeof HIDDEN_END + 10];
+	size_t size = (size_t)snprintf(end, sizeof end, HIDDEN_END "%u", pid);
 
-	(void)snprintf(number, sizeof number, "%u", pid);
-	return end != NULL && strcmp(end + sizeof HIDDEN_END - 1, number) == 0;
+	return name[0] == '.' && strlen(name) > size &&
+	       strcmp(name + strlen(name) - size, end) == 0;
 }
 
 /* One that another process of that number has open, or has made, is left alone. */

@@ -335,7 +335,7 @@ static enum ctrace_status directory_go_over(struct binfile *bin, struct ct_bin_d
 		bin->generation = generation_before;
 		note_place(bin);
 		ct_bin_directory_reopen(before);
-		/* What another directory has made room for is counted there only. */
+		/* It has the only count of the events that it replaced. */
 		if (next->left_out != 0)
 			ct_bin_directory_close(next);
 		else
