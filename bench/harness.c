@@ -5,11 +5,14 @@
  *     bench_<tracer> NAME=VALUE...      called by bench/peers.py; the names are in `struct options`
  *
  *     mode=call       batches of 1,000 events, timed by the time stamp counter; the rings are
- * emptied between them, untimed mode=together   the same on `threads` threads at once mode=alone
- * each event timed by itself, less what reading the counter twice costs mode=steps instructions of
- * one event, the least of `count` tries mode=sustain    `count` events back to back from `threads`
- * threads, until all are in the files mode=cases      what case=NAME can be mode=memory     what
- * `crowd` threads that each record one event add to the process
+ *                     emptied between them, untimed
+ *     mode=together   the same on `threads` threads at once
+ *     mode=alone      each event timed by itself, less what reading the counter twice costs
+ *     mode=steps      instructions of one event, the least of `count` tries
+ *     mode=sustain    `count` events back to back from `threads` threads, until all are in the
+ *                     files
+ *     mode=cases      what case=NAME can be
+ *     mode=memory     what `crowd` threads that each record one event add to the process
  *     mode=first      each of `count` events timed by itself, from the second event of the thread
  *                     on; the rings are not emptied in between
  *     mode=burst      `count` events of each of `threads` threads back to back, from the second
