@@ -195,6 +195,8 @@ class Found(Counter):
 def entries(text):
     """Each entry as (thread, number) and how often it is there; with names, where the data set has some."""
     found = re.findall(r' WRT (?:7 1 |ENTRY 1 thread=)(\d+) (?:number=)?(\d+)$', text, re.MULTILINE)
+    odd = text.count(' WRT ') - len(found)
+    assert odd == 0, [line for line in text.split('\n') if ' WRT ' in line and not re.search(r'[ =]\d+$', line)][:5] + [odd]
     threads, numbers = zip(*found) if found else ((), ())
     return Found(zip(map(int, threads), map(int, numbers)))
 
