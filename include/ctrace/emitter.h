@@ -129,6 +129,12 @@ struct ctrace_emitter_context {
 	/* for close(): the output has events that were not committed; the next open() begins
 	 * before them */
 	bool uncommitted;
+	/* So many events of the batch were refused by the receiver, and never will be accepted:
+	 * they count as lost, for the reason undeliverable, and not as delivered.  write() calls it
+	 * before it returns OK; the destination is shown as failing, with `what` as of failed_at,
+	 * until a batch is written of which nothing is refused. */
+	void (*refused)(const struct ctrace_emitter_context *context, uint64_t events,
+			const char *what);
 };
 
 /* Bytes that are written as they are. */

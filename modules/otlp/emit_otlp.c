@@ -8,9 +8,9 @@
  * the same events come again, and the chunk under way is found again by its events.  So a receiver
  * that is slow delays nobody, and does not get a chunk twice.
  *
- * Place: `extra` is how many lost events the receiver has been told of.  A stream's `sequence`
- * counts its events; it makes the identity of a log record, log.record.uid, which is the same when
- * a record is sent again.
+ * Place: `extra` is how many lost or refused events the receiver has been told of.  A stream's
+ * `sequence` counts its events; it makes the identity of a log record, log.record.uid, which is the
+ * same when a record is sent again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,8 @@ struct mark {
 struct chunk {
 	uint32_t count; /* 0: none */
 	struct mark first, last;
-	uint32_t logs, spans;
+	uint32_t logs, spans;                  /* records */
+	uint32_t events;                       /* that are log records */
 	uint64_t lost, refused, refused_spans; /* totals that its own records report */
 	bool is_under_way;
 };
@@ -67,8 +68,12 @@ struct otlp_output {
 	/* A request with several events was refused: so many of its events are sent again, fewer
 	 * at a time, to find the one that the receiver does not take. */
 	uint32_t refused_left, refused_limit;
+	struct ct_otlp_refusals refusals;
+	char refusal[512]; /* the receiver's text */
 	uint64_t totals[CTRACE_LOSS_COUNT];
-	uint64_t lost; /* their sum */
+	uint64_t lost, lost_known; /* their sum, and how many of these a record has reported */
+	/* refused of the batch, and of earlier batches, which are among the totals */
+	uint64_t refused_now, refused_counted;
 	/* refused so far, and how many of these a record has reported */
 	uint64_t refused, refused_known;             /* log records, each of an event */
 	uint64_t refused_spans, refused_spans_known; /* spans */
@@ -144,6 +149,7 @@ static void output_fill(struct otlp_output *output, const struct ctrace_emitter_
 
 	output->context = context;
 	output->owner = getpid();
+	output->lost_known = context->place->extra;
 	output->level = ct_line_settings_level(context);
 	output->limit = batch == 0 || batch > CT_OTLP_BATCH ? CT_OTLP_BATCH : (uint32_t)batch;
 	output->source = (struct ct_source_process){
@@ -315,6 +321,15 @@ static void map_event(struct otlp_output *output, const struct ctrace_event *tra
 	ct_otlp_map_event(&output->map, &output->request, &output->process, &event, uid);
 }
 
+/* Events that were lost before they were sent: refused ones are among the totals, too. */
+static uint64_t lost_unsent(const struct otlp_output *output)
+{
+	uint64_t lost =
+		output->lost > output->refused_counted ? output->lost - output->refused_counted : 0;
+
+	return lost > output->lost_known ? lost : output->lost_known;
+}
+
 /* Were records refused that no record of ctrace has reported? */
 static bool has_refused(const struct otlp_output *output)
 {
@@ -329,16 +344,16 @@ static void add_own_records(struct otlp_output *output)
 
 	record.text = text;
 	record.uid = uid;
-	output->chunk.lost = output->lost;
+	output->chunk.lost = lost_unsent(output);
 	output->chunk.refused = output->refused;
 	output->chunk.refused_spans = output->refused_spans;
-	if (output->lost > output->context->place->extra) {
+	if (output->chunk.lost > output->lost_known) {
 		record.name = "ctrace.lost";
-		record.events = output->lost - output->context->place->extra;
+		record.events = output->chunk.lost - output->lost_known;
 		record.totals = output->totals;
 		(void)snprintf(text, sizeof text, "%" PRIu64 " events lost", record.events);
 		(void)snprintf(uid, sizeof uid, "%016" PRIx64 "-lost-%" PRIx64, output->identity,
-			       output->lost);
+			       output->chunk.lost);
 		ct_otlp_map_own(&output->map, &output->request, &output->process, &record);
 	}
 	if (has_refused(output)) {
@@ -360,6 +375,7 @@ static enum ctrace_status chunk_pack(struct otlp_output *output)
 	enum ctrace_status status = CTRACE_OK;
 
 	for (unsigned i = 0; i < CT_OTLP_SIGNALS; i++) {
+		job->records[i] = output->request.counts[i];
 		ct_buf_trim(&job->bodies[i], CT_OTLP_REQUEST_BYTES);
 		if (output->request.counts[i] > 0)
 			ct_otlp_request_pack(&output->request, (enum ct_otlp_signal)i, 0,
@@ -378,13 +394,16 @@ static enum ctrace_status chunk_make(struct otlp_output *output, const struct ct
 				     uint32_t done)
 {
 	bool is_again = output->refused_left > 0;
-	uint32_t limit = is_again && output->refused_limit < output->limit ? output->refused_limit
-									   : output->limit;
+	uint32_t limit = output->limit;
 	uint32_t at = done;
 	char uid[UID_SIZE];
 	enum ctrace_status status;
 
 	output->chunk = (struct chunk){ .count = 0 };
+	if (is_again && output->refused_limit < limit)
+		limit = output->refused_limit;
+	if (is_again && output->refused_left < limit)
+		limit = output->refused_left;
 	if (!streams_count(output, batch, done))
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	if (!is_again)
@@ -395,8 +414,10 @@ static enum ctrace_status chunk_make(struct otlp_output *output, const struct ct
 		const struct ctrace_event *event = &batch->events[at];
 		const char *name = event_uid(output, batch, event, uid);
 
-		if (event->level >= output->level)
-			map_event(output, event, name, is_again);
+		if (event->level < output->level)
+			continue;
+		map_event(output, event, name, is_again);
+		output->chunk.events++;
 	}
 	status = chunk_pack(output);
 	if (status != CTRACE_OK)
@@ -416,32 +437,49 @@ static void note_failure(struct otlp_output *output)
 	errno = error;
 }
 
-/* The receiver has taken the chunk, or never will. */
+/* The receiver has its own records of the chunk. */
+static void own_records_end(struct otlp_output *output, const struct chunk *chunk)
+{
+	output->lost_known = chunk->lost;
+	output->refused_known = chunk->refused;
+	output->refused_spans_known = chunk->refused_spans;
+	output->context->place->extra = output->lost_known + output->refused_known;
+}
+
+/* Events that the receiver never takes. */
+static void refused_count(struct otlp_output *output, uint64_t events, const char *text)
+{
+	if (events > 0 && output->refused_now == 0)
+		(void)snprintf(output->refusal, sizeof output->refusal, "%s", text);
+	output->refused += events;
+	output->refused_now += events;
+}
+
+/* The receiver has taken the chunk, or never will.  Returns how many of its events are done. */
 static uint32_t chunk_end(struct otlp_output *output)
 {
 	const struct ct_otlp_job *job = ct_otlp_sender_job(output->sender);
-	const struct ct_otlp_result *results = job->results;
+	const struct ct_otlp_result *logs = &job->results[CT_OTLP_LOGS];
+	const struct ct_otlp_result *spans = &job->results[CT_OTLP_TRACES];
 	struct chunk chunk = output->chunk;
-	bool is_refused = chunk.logs > 0 && results[CT_OTLP_LOGS].answer == CT_OTLP_REFUSED;
+	bool is_refused = chunk.logs > 0 && logs->answer == CT_OTLP_REFUSED;
 
 	output->chunk = (struct chunk){ .count = 0 };
-	output->refused += results[CT_OTLP_LOGS].rejected;
-	output->refused_spans += results[CT_OTLP_TRACES].rejected;
-	if (chunk.spans > 0 && results[CT_OTLP_TRACES].answer == CT_OTLP_REFUSED)
-		output->refused_spans += chunk.spans;
-	if (is_refused && chunk.count > 1) {
+	output->refused_spans +=
+		chunk.spans > 0 && spans->answer == CT_OTLP_REFUSED ? chunk.spans : spans->rejected;
+	if (chunk.logs > 0 && ct_otlp_refusals_note(&output->refusals, logs, chunk.logs)) {
 		if (output->refused_left == 0)
 			output->refused_left = chunk.count;
-		output->refused_limit = chunk.count / 2;
+		output->refused_limit = (chunk.count + 1) / 2;
 		return 0;
 	}
-	if (is_refused)
-		output->refused++;
-	else if (output->refused_left == 0) {
-		output->context->place->extra = chunk.lost;
-		output->refused_known = chunk.refused;
-		output->refused_spans_known = chunk.refused_spans;
-	}
+	refused_count(output,
+		      is_refused || logs->rejected > chunk.events ? chunk.events : logs->rejected,
+		      logs->text);
+	if (!is_refused && output->refused_left == 0 && logs->rejected < chunk.logs)
+		own_records_end(output, &chunk);
+	/* What was taken shows how much the next request may have. */
+	output->refused_limit = 2 * chunk.count;
 	output->refused_left -=
 		chunk.count < output->refused_left ? chunk.count : output->refused_left;
 	return chunk.count;
@@ -505,6 +543,13 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 		(batch->flush && output->wait_ns < FLUSH_WAIT_NS ? FLUSH_WAIT_NS : output->wait_ns);
 	enum ctrace_status status = CTRACE_OK;
 
+	if (done == 0 && output->refused_now > 0) {
+		/* of a batch that was counted as lost meanwhile */
+		output->refused -= output->refused_now;
+		output->refused_now = 0;
+		if (output->refused < output->refused_known)
+			output->refused = output->refused_known;
+	}
 	output->map.observed_ns = ct_clock_wall_ns();
 	while (done < batch->event_count && status == CTRACE_OK) {
 		uint32_t more = 0;
@@ -523,6 +568,10 @@ static enum ctrace_status output_write(void *self, const struct ctrace_batch *ba
 	batch_note(output, batch, done);
 	if (status != CTRACE_OK)
 		return status;
+	if (output->refused_now > 0)
+		output->context->refused(output->context, output->refused_now, output->refusal);
+	output->refused_counted += output->refused_now;
+	output->refused_now = 0;
 	for (uint32_t i = 0; i < batch->event_count; i++)
 		if (batch->events[i].stream < batch->stream_count)
 			batch->streams[batch->events[i].stream].sequence++;
@@ -545,7 +594,7 @@ static void send_own_records(struct otlp_output *output)
 {
 	uint64_t deadline = ct_clock_mono_ns() + WAIT_NS;
 
-	if (output->lost <= output->context->place->extra && !has_refused(output))
+	if (lost_unsent(output) <= output->lost_known && !has_refused(output))
 		return;
 	if (output->chunk.count != 0)
 		return;
@@ -553,8 +602,9 @@ static void send_own_records(struct otlp_output *output)
 	add_own_records(output);
 	if (chunk_pack(output) == CTRACE_OK && output->chunk.logs > 0 &&
 	    ct_otlp_sender_start(output->sender) == CTRACE_OK &&
-	    ct_otlp_sender_wait(output->sender, deadline) == CT_OTLP_JOB_DONE)
-		output->context->place->extra = output->chunk.lost;
+	    ct_otlp_sender_wait(output->sender, deadline) == CT_OTLP_JOB_DONE &&
+	    ct_otlp_sender_job(output->sender)->results[CT_OTLP_LOGS].answer == CT_OTLP_ACCEPTED)
+		own_records_end(output, &output->chunk);
 }
 
 static void output_close(void *self)

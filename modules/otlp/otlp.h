@@ -177,8 +177,10 @@ struct ct_otlp_result {
 	enum ct_otlp_answer answer;
 	bool is_answered;  /* the receiver sent a status */
 	bool is_throttled; /* 429, 502, 503 or 504 */
+	bool is_broken;    /* an answer that accepted it broke off, now or at an earlier try */
+	long status;       /* of HTTP; 0: none */
 	uint64_t retry_ns; /* Retry-After; 0: not said */
-	uint64_t rejected; /* of an accepted request: log records or spans that were refused */
+	uint64_t rejected; /* of an accepted request: at most `records` were refused */
 	int error;         /* errno, about */
 	char text[512];    /* "http://h:4318/v1/logs: HTTP 503: overloaded"; "": nothing to say */
 };
@@ -188,14 +190,27 @@ typedef bool ct_otlp_is_over(const void *user);
 struct ct_otlp_http *ct_otlp_http_create(const struct ct_otlp_http_settings *settings,
 					 ct_otlp_is_over *is_over, const void *user);
 void ct_otlp_http_destroy(struct ct_otlp_http *http);
+/* Sends a request of so many records.  *out has the answer to the last try, or zeros. */
 void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,
-		       const struct ct_buf *body, struct ct_otlp_result *out);
+		       const struct ct_buf *body, uint32_t records, struct ct_otlp_result *out);
 /* How long to wait after the n-th failure in a row. */
 uint64_t ct_otlp_retry_ns(const struct ct_otlp_result *result, uint32_t failures);
+/* Single records that were refused one after the other, with the same status. */
+struct ct_otlp_refusals {
+	uint32_t count;
+	long status;
+};
+/* Notes the answer to a request of so many records.  Returns true if it was refused and its parts
+ * are worth a request each: not after CT_OTLP_REFUSALS single refusals with this answer, until
+ * something is accepted.  Then a refused request is refused as a whole. */
+#define CT_OTLP_REFUSALS 16u
+bool ct_otlp_refusals_note(struct ct_otlp_refusals *refusals, const struct ct_otlp_result *result,
+			   uint32_t records);
 
 /* ---- otlp_sender.c: a thread that sends the requests of a destination. */
 struct ct_otlp_job {
 	struct ct_buf bodies[CT_OTLP_SIGNALS]; /* empty: nothing to send */
+	uint32_t records[CT_OTLP_SIGNALS];     /* in them */
 	struct ct_otlp_result results[CT_OTLP_SIGNALS];
 };
 enum ct_otlp_job_state {

@@ -39,6 +39,7 @@ struct export
 	struct ct_otlp_http *http;
 	const struct ct_export_otlp_options *options;
 	bool has_delivered;
+	struct ct_otlp_refusals refusals;
 	uint64_t sent[CT_OTLP_SIGNALS], rejected[CT_OTLP_SIGNALS];
 	char rejection[512];
 
@@ -221,7 +222,8 @@ static void wait_for(const struct export *self, uint64_t wait_ns)
 static bool result_may_heal(const struct export *self, const struct ct_otlp_result *result)
 {
 	return result->answer == CT_OTLP_AGAIN && !export_is_over(self) &&
-	       (result->is_throttled || (!result->is_answered && self->has_delivered));
+	       (result->is_throttled || result->is_broken ||
+		(!result->is_answered && self->has_delivered));
 }
 
 /* Sends `count` records of the request.  When they are refused together, each half is sent, as the
@@ -230,7 +232,7 @@ static void request_send(struct export *self, enum ct_otlp_signal signal, uint32
 			 uint32_t count)
 {
 	uint64_t since_ns = ct_clock_mono_ns();
-	struct ct_otlp_result result;
+	struct ct_otlp_result result = { .status = 0 };
 
 	if (self->status != CTRACE_OK)
 		return;
@@ -242,7 +244,7 @@ static void request_send(struct export *self, enum ct_otlp_signal signal, uint32
 	for (uint32_t failures = 0;; failures++) {
 		uint64_t wait_ns;
 
-		ct_otlp_http_post(self->http, signal, &self->out, &result);
+		ct_otlp_http_post(self->http, signal, &self->out, count, &result);
 		if (!result_may_heal(self, &result))
 			break;
 		wait_ns = ct_otlp_retry_ns(&result, failures);
@@ -251,7 +253,7 @@ static void request_send(struct export *self, enum ct_otlp_signal signal, uint32
 		wait_for(self, wait_ns);
 	}
 	ct_buf_clear(&self->out);
-	if (result.answer == CT_OTLP_REFUSED && count > 1 && !export_is_over(self)) {
+	if (ct_otlp_refusals_note(&self->refusals, &result, count) && !export_is_over(self)) {
 		request_send(self, signal, first, count / 2);
 		request_send(self, signal, first + count / 2, count - count / 2);
 		return;

@@ -385,18 +385,24 @@ static void add_refusal(struct ct_otlp_http *http, struct ct_buf *text)
 		status, NULL);
 }
 
-static void note_partial(struct ct_otlp_result *out, struct ct_buf *text, int64_t rejected,
-			 const char *message)
+/* Every number of a receiver goes through here. */
+static uint64_t clamp(int64_t number, uint64_t limit)
 {
-	if (rejected > 0)
-		out->rejected = (uint64_t)rejected;
-	if (rejected <= 0 && message[0] == '\0')
+	return number <= 0 ? 0 : (uint64_t)number < limit ? (uint64_t)number : limit;
+}
+
+static void note_partial(struct ct_otlp_result *out, struct ct_buf *text, uint32_t records,
+			 int64_t rejected, const char *message)
+{
+	out->rejected = clamp(rejected, records);
+	if (out->rejected == 0 && message[0] == '\0')
 		return;
 	ct_buf_add_text(text, ": ");
 	add_shown(text, message, strlen(message));
 }
 
-static void take_partial(struct ct_otlp_http *http, enum ct_otlp_signal signal,
+/* records: of the request */
+static void take_partial(struct ct_otlp_http *http, enum ct_otlp_signal signal, uint32_t records,
 			 struct ct_otlp_result *out, struct ct_buf *text)
 {
 	const uint8_t *data = (const uint8_t *)http->response.data;
@@ -410,7 +416,8 @@ static void take_partial(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 				NULL, size, data);
 
 		if (response != NULL && response->partial_success != NULL)
-			note_partial(out, text, response->partial_success->rejected_log_records,
+			note_partial(out, text, records,
+				     response->partial_success->rejected_log_records,
 				     response->partial_success->error_message);
 		if (response != NULL)
 			opentelemetry__proto__collector__logs__v1__export_logs_service_response__free_unpacked(
@@ -421,7 +428,7 @@ static void take_partial(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 				NULL, size, data);
 
 		if (response != NULL && response->partial_success != NULL)
-			note_partial(out, text, response->partial_success->rejected_spans,
+			note_partial(out, text, records, response->partial_success->rejected_spans,
 				     response->partial_success->error_message);
 		if (response != NULL)
 			opentelemetry__proto__collector__trace__v1__export_trace_service_response__free_unpacked(
@@ -441,37 +448,52 @@ static const char *status_hint(long status)
 	return "";
 }
 
-static void note_status(struct ct_otlp_http *http, enum ct_otlp_signal signal, long status,
+/* records: of the request */
+static void note_status(struct ct_otlp_http *http, enum ct_otlp_signal signal, uint32_t records,
 			struct ct_otlp_result *out, struct ct_buf *text)
 {
 	curl_off_t after = 0;
 
 	out->is_answered = true;
 	out->error = EIO;
-	if (status / 100 == 2) {
+	if (out->status / 100 == 2) {
 		out->answer = CT_OTLP_ACCEPTED;
 		out->error = 0;
-		take_partial(http, signal, out, text);
+		take_partial(http, signal, records, out, text);
 		return;
 	}
-	ct_buf_add_format(text, ": HTTP %ld", status);
+	ct_buf_add_format(text, ": HTTP %ld", out->status);
 	add_refusal(http, text);
-	ct_buf_add_text(text, status_hint(status));
-	out->is_throttled = status == 429 || status == 502 || status == 503 || status == 504;
-	out->answer =
-		status == 400 || status == 413 || status == 422 ? CT_OTLP_REFUSED : CT_OTLP_AGAIN;
+	ct_buf_add_text(text, status_hint(out->status));
+	out->is_throttled = out->status == 429 || out->status == 502 || out->status == 503 ||
+			    out->status == 504;
+	out->answer = out->status == 400 || out->status == 413 || out->status == 422
+			      ? CT_OTLP_REFUSED
+			      : CT_OTLP_AGAIN;
 	if (out->is_throttled)
 		out->error = EAGAIN;
 	if (out->is_throttled &&
-	    curl_easy_getinfo(http->easy, CURLINFO_RETRY_AFTER, &after) == CURLE_OK && after > 0)
-		out->retry_ns = 1000000000u *
-				(uint64_t)(after < RETRY_AFTER_LIMIT ? after : RETRY_AFTER_LIMIT);
+	    curl_easy_getinfo(http->easy, CURLINFO_RETRY_AFTER, &after) == CURLE_OK)
+		out->retry_ns = UINT64_C(1000000000) * clamp(after, RETRY_AFTER_LIMIT);
 }
 
-static void http_perform(struct ct_otlp_http *http, enum ct_otlp_signal signal,
+/* An answer that accepts broke off, or there is none.  It may have had a partial success, so the
+ * request is sent once more; the second time it counts as accepted. */
+static void note_broken(struct ct_otlp_http *http, CURLcode code, struct ct_otlp_result *out,
+			struct ct_buf *text)
+{
+	ct_buf_add_text(text, ": ");
+	ct_buf_add_text(text, http->error[0] != '\0' ? http->error : curl_easy_strerror(code));
+	out->error = errno_of(code);
+	if (out->status / 100 != 2 || http->is_over(http->user))
+		return;
+	out->answer = out->is_broken ? CT_OTLP_ACCEPTED : CT_OTLP_AGAIN;
+	out->is_broken = true;
+}
+
+static void http_perform(struct ct_otlp_http *http, enum ct_otlp_signal signal, uint32_t records,
 			 struct ct_otlp_result *out, struct ct_buf *text)
 {
-	long status = 0;
 	CURLcode code;
 
 	http->error[0] = '\0';
@@ -482,26 +504,35 @@ static void http_perform(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 		return;
 	}
 	code = curl_easy_perform(http->easy);
-	if (code == CURLE_OK)
-		code = curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &status);
-	if (code != CURLE_OK) {
-		ct_buf_add_text(text, ": ");
-		ct_buf_add_text(text,
-				http->error[0] != '\0' ? http->error : curl_easy_strerror(code));
-		out->error = errno_of(code);
-	} else {
-		note_status(http, signal, status, out, text);
-	}
+	(void)curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE, &out->status);
+	/* A refusal is one without its text, too. */
+	if (code != CURLE_OK && out->status / 100 <= 2)
+		note_broken(http, code, out, text);
+	else
+		note_status(http, signal, records, out, text);
 	tls_leave(http->has_tls);
 }
 
+bool ct_otlp_refusals_note(struct ct_otlp_refusals *refusals, const struct ct_otlp_result *result,
+			   uint32_t records)
+{
+	if (result->answer == CT_OTLP_ACCEPTED || result->status != refusals->status)
+		*refusals = (struct ct_otlp_refusals){ .status = result->status };
+	if (result->answer != CT_OTLP_REFUSED)
+		return false;
+	refusals->count += records == 1;
+	return records > 1 && refusals->count < CT_OTLP_REFUSALS;
+}
+
 void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,
-		       const struct ct_buf *body, struct ct_otlp_result *out)
+		       const struct ct_buf *body, uint32_t records, struct ct_otlp_result *out)
 {
 	const struct ct_buf *sent = body;
 	struct ct_buf text, url;
 
-	*out = (struct ct_otlp_result){ .answer = CT_OTLP_AGAIN, .error = ENOMEM };
+	*out = (struct ct_otlp_result){ .answer = CT_OTLP_AGAIN,
+					.is_broken = out->is_broken,
+					.error = ENOMEM };
 	ct_buf_init(&text);
 	ct_buf_init(&url);
 	ct_buf_add_format(&url, "%s/v1/%s", http->settings.url,
@@ -515,7 +546,7 @@ void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 		(void)curl_easy_setopt(http->easy, CURLOPT_POSTFIELDS, sent->data);
 		(void)curl_easy_setopt(http->easy, CURLOPT_POSTFIELDSIZE_LARGE,
 				       (curl_off_t)sent->size);
-		http_perform(http, signal, out, &text);
+		http_perform(http, signal, records, out, &text);
 	}
 	if (out->answer != CT_OTLP_ACCEPTED || text.size > url.size)
 		(void)snprintf(out->text, sizeof out->text, "%s", ct_buf_text(&text));

@@ -116,7 +116,8 @@ static bool job_send(struct ct_otlp_sender *sender, enum ct_otlp_signal signal)
 	for (uint32_t failures = 0; !sender_is_over(sender); failures++) {
 		if (failures > 0)
 			state_set(sender, CT_OTLP_JOB_SENDING);
-		ct_otlp_http_post(sender->http, signal, &sender->job.bodies[signal], result);
+		ct_otlp_http_post(sender->http, signal, &sender->job.bodies[signal],
+				  sender->job.records[signal], result);
 		if (result->answer != CT_OTLP_AGAIN)
 			return true;
 		failure_note(sender, result);

@@ -273,7 +273,7 @@ receiver.stop()
 
 def partly(handler, message, kind):
     response = receiver.responses[kind]()
-    response.partial_success.rejected_log_records = 2
+    response.partial_success.rejected_log_records = 1
     response.partial_success.error_message = 'too old'
     receiver.keep(message, kind)
     handler.reply(200, response.SerializeToString())
@@ -286,7 +286,7 @@ subject.deliver()
 subject.say('count 1')
 subject.deliver()
 subject.end()
-test.same('partial success: the rejected records are counted in a record', own(receiver.logs, 'ctrace.refused'), 2)
+test.same('partial success: the rejected records are counted in a record', own(receiver.logs, 'ctrace.refused'), 1)
 test.same('and nothing is sent again', numbers(receiver.logs), list(range(11)))
 receiver.stop()
 
@@ -328,6 +328,75 @@ subject.end()
 test.same('refused spans count no event', own(receiver.logs, 'ctrace.refused'), 0)
 test.check('and are counted apart', sum(one.attributes.get('ctrace.spans', 0) for one in receiver.logs) > 0, [one.attributes for one in receiver.logs])
 receiver.stop()
+
+
+# ---- answers that no receiver should give: each is given to the first requests, or to all
+def rejects(number, keeps):
+    def answer(handler, message, kind):
+        response = receiver.responses[kind]()
+        response.partial_success.rejected_log_records = number
+        response.partial_success.error_message = 'so many'
+        if keeps:
+            receiver.keep(message, kind)
+        handler.reply(200, response.SerializeToString())
+    return answer
+
+
+def breaks(status, keeps, *lines):
+    """The answer ends inside its body."""
+    def answer(handler, message, kind):
+        if keeps:
+            receiver.keep(message, kind)
+        handler.wfile.write('\r\n'.join([f'HTTP/1.1 {status} Odd', 'Content-Type: application/x-protobuf', *lines, '', 'abc']).encode())
+        handler.close_connection = True
+    return answer
+
+
+def says(status, body=b'\x08\x03\x12\x07too old', keeps=False, **headers):
+    def answer(handler, message, kind):
+        if keeps:
+            receiver.keep(message, kind)
+        handler.reply(status, body, **headers)
+    return answer
+
+
+CUT = 'Content-Length: 100'
+# name, answer, times (None: always), whether an answer refuses
+ODD_ANSWERS = (
+    ('rejects 10^12', rejects(10**12, False), 2, True), ('rejects 2^63-1', rejects(2**63 - 1, False), None, True),
+    ('rejects -5', rejects(-5, True), None, False), ('rejects -2^63', rejects(-2**63, True), None, False),
+    ('200, cut body', breaks(200, True, CUT), None, False), ('204, cut header', breaks(204, True, 'X'), None, False),
+    ('200, cut chunk', breaks(200, True, 'Transfer-Encoding: chunked'), None, False),
+    ('200, no gzip', says(200, b'abc', True, Content_Encoding='gzip'), None, False),
+    ('200, garbage', says(200, b'\xff' * 1000, True), None, False), ('200, 1 MB', says(200, b'x' * 10**6, True), None, False),
+    ('400 to all', says(400), None, True), ('413 to all', says(413), None, True), ('422 to all', says(422, b'\xff' * 10**6), None, True),
+    ('400, cut body', breaks(400, False, CUT), None, True), ('400 at first', says(400), 30, True),
+    ('503, cut body', breaks(503, False, CUT), 2, False), ('999', says(999), 2, False), ('429, later', says(429, Retry_After='-99999999999999999999'), 2, False),
+    ('503, at once', says(503, Retry_After='0x7fffffff'), 2, False))
+for name, answer, times, is_refused in ODD_ANSWERS:
+    receiver = Receiver(plan=[answer] * times) if times else Receiver(always=answer)
+    subject = Subject(receiver.url, dest='otlp', batch=1024, FLUSHEVERY=4096)
+    subject.say('count 4000')
+    subject.deliver()
+    process = next(one for one in json.loads(tool('stats', '--json').stdout)['processes'] if one['pid'] == subject.pid)
+    dest = next(one for one in process['destinations'] if one['emitter'] == 'OTLP')
+    test.check(f'{name}: delivered or lost, each once', dest['delivered'] + dest['lost'] == 4000 and (dest['lost'] > 0) == is_refused and
+               (process['delivered'], process['lost']) == (dest['delivered'], dest['lost']), process)
+    listed = tool('list').stdout + tool('stats').stdout
+    text = {'rejects': ': so many', '400': ': HTTP 400', '413': ': HTTP 413: too old', '422': ': HTTP 422'}.get(name.split()[0].rstrip(','), '')
+    if is_refused and times is None:
+        test.same(f"{name}: the receiver's text is in the list, and in stats", (listed.count(text), 'no answer yet' in listed), (2, False))
+    receiver.always = 200
+    requests, received = receiver.count, len(set(uids(receiver.logs)))
+    subject.say('count 1')
+    subject.deliver()
+    subject.end()
+    received = len(set(numbers(receiver.logs)))
+    counts = (received, own(receiver.logs, 'ctrace.lost'), own(receiver.logs, 'ctrace.refused'))
+    test.check(f'{name}: received + lost + refused = emitted', sum(counts) == 4001 and counts[1:] == (0, dest['lost']), counts, dest)
+    most = collections.Counter(uids(receiver.logs)).most_common(1)[0][1]
+    test.check(f'{name}: no event comes more than twice, in few requests', most <= 2 and requests <= 120, most, requests)
+    receiver.stop()
 
 receiver = Receiver()
 subject = Subject(receiver.url, 'ctrace.overflow = block')
@@ -489,7 +558,7 @@ test.same('export: a busy receiver is asked again', (result.returncode, len(rece
 receiver.plan = [partly]
 result = tool('export', '--format=otlp', '-o', receiver.url, 'both.ctb')
 test.check('export: partial success is reported and counted', result.returncode == 2 and
-           f'refused 2 of {len(logs)} log records and 0 of 4 spans; at first: {receiver.url}/v1/logs: too old' in result.stderr, result)
+           f'refused 1 of {len(logs)} log records and 0 of 4 spans; at first: {receiver.url}/v1/logs: too old' in result.stderr, result)
 receiver.plan = [401]
 result = tool('export', '--format=otlp', '-o', receiver.url, 'both.ctb')
 test.same('export: an error is not tried again', (result.returncode, result.stderr),
@@ -532,6 +601,28 @@ def not_two(handler, message, kind):
     else:
         receiver.accept(handler, message, kind)
 
+
+
+subject = Subject('http://none', dest='binfile')
+subject.say('count 20000')
+subject.end()
+many = next(name for name in os.listdir() if name.endswith('.ctb') and name != 'both.ctb')
+for status, body in ((400, b'\x08\x03\x12\x07too old'), (413, b'\x08\x03\x12\x07too old')):
+    receiver.always, receiver.count = says(status, body), 0
+    result = tool('export', '--format=otlp', '-o', receiver.url, many)
+    test.same(f'export: {status} to everything: the text of the receiver, once', (result.returncode, result.stderr),
+              (2, 'ctrace export: the receiver has refused 20000 of 20000 log records and 0 of 0 spans; at first: '
+               f'{receiver.url}/v1/logs: HTTP {status}: too old\n'))
+    test.check(f'export: {status} to everything: few requests', receiver.count < 100, receiver.count)
+for answer in (breaks(200, True, CUT), breaks(200, True, 'Transfer-Encoding: chunked')):
+    receiver.always, receiver.count = answer, 0
+    receiver.logs.clear()
+    result = tool('export', '--format=otlp', '-o', receiver.url, many)
+    test.same('export: an answer that breaks off accepts the second time', (result.returncode, len(set(numbers(receiver.logs))), len(receiver.logs)),
+              (0, 20000, 40000))
+receiver.always = rejects(10**12, False)
+result = tool('export', '--format=otlp', '-o', receiver.url, many)
+test.check('export: nobody refuses more than was sent', 'refused 20000 of 20000 log records' in result.stderr, result)
 
 receiver.logs.clear()
 receiver.always = not_two

@@ -235,6 +235,19 @@ static void count_components(const struct ct_batch *batch)
 	}
 }
 
+/* So many events of the batch were refused; which of them is not known. */
+static void count_refused(struct ct_batch *batch, uint64_t refused)
+{
+	for (uint32_t i = 0; i < batch->iterator_count && refused > 0; i++) {
+		uint64_t *counter = &batch->iterators[i].ring->head->passed_over, lost = 0;
+
+		for (uint32_t at = 0; at < batch->event_count && lost < refused; at++)
+			lost += batch->events[at].stream == batch->iterators[i].stream;
+		__atomic_store_n(counter, *counter + lost, __ATOMIC_RELAXED);
+		refused -= lost;
+	}
+}
+
 static enum ctrace_status batch_commit(struct ct_consumer *consumer, uint32_t dest)
 {
 	struct ct_batch *batch = consumer->destinations[dest].batch;
@@ -261,6 +274,8 @@ static enum ctrace_status batch_commit(struct ct_consumer *consumer, uint32_t de
 					       is_dropped ? 0 : batch->event_count);
 	if (status != CTRACE_OK)
 		return status;
+	if (!batch->wants_runs)
+		count_refused(batch, consumer->destinations[dest].refused);
 	if (!consumer->source.recovering && !is_dropped)
 		count_components(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {

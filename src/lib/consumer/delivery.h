@@ -57,6 +57,7 @@ struct ct_destination {
 	 * truncated. */
 	bool is_passed_over;
 	bool reopen_wanted;
+	uint64_t refused;   /* events of the batch that its receiver has refused for good */
 	bool has_failed_at; /* the running or last method has named the cause of its failure */
 	/* the last commit has a new path, whose directory is not noted yet */
 	bool has_moved;

@@ -146,6 +146,14 @@ static void context_failed_at(const struct ctrace_emitter_context *context, cons
 	}
 }
 
+/* Inside a method. */
+static void context_refused(const struct ctrace_emitter_context *context, uint64_t events,
+			    const char *what)
+{
+	destination_of(context)->refused += events;
+	context_failed_at(context, what);
+}
+
 static void context_counter(const struct ctrace_emitter_context *context,
 			    struct ctrace_counter *out)
 {
@@ -194,6 +202,7 @@ static void fill_context(struct ct_destination *destination)
 		.commit = context_commit,
 		.failed_at = context_failed_at,
 		.counter = context_counter,
+		.refused = context_refused,
 	};
 }
 
@@ -294,13 +303,17 @@ void ct_destination_failed(struct ct_destination *destination)
 		destination->failing_since_ns = ct_clock_mono_ns();
 }
 
-static void destination_works_again(struct ct_destination *destination)
+/* is_refused: it takes batches, but its receiver has refused events of the last one. */
+static void destination_works_again(struct ct_destination *destination, bool is_refused)
 {
+	struct ct_dest *dest = dest_of(destination);
+
 	destination->retry_at_ns = destination->failing_since_ns = 0;
 	destination->is_full = false;
-	__atomic_store_n(&dest_of(destination)->failing, 0, __ATOMIC_RELAXED);
-	if (dest_of(destination)->failing_at[0] != '\0')
-		dest_of(destination)->failing_at[0] = '\0';
+	dest->failures += is_refused && dest->failing == 0;
+	__atomic_store_n(&dest->failing, is_refused ? (uint32_t)EIO : 0, __ATOMIC_RELAXED);
+	if (!is_refused && dest->failing_at[0] != '\0')
+		dest->failing_at[0] = '\0';
 }
 
 void ct_destination_has_all(struct ct_destination *destination)
@@ -308,7 +321,7 @@ void ct_destination_has_all(struct ct_destination *destination)
 	/* One that is full lost those events, and works again with the next that it has room for.
 	 */
 	if (destination->retry_at_ns != 0 && destination->self != NULL && !destination->is_full)
-		destination_works_again(destination);
+		destination_works_again(destination, false);
 }
 
 /* Notes the directory of the place, for a recoverer in another name space.  It uses the file
@@ -412,7 +425,7 @@ bool ct_destination_open(struct ct_destination *destination, bool now)
 	}
 	destination->flush_every = 1;
 	if (!ct_destination_writes(destination)) {
-		destination_works_again(destination);
+		destination_works_again(destination, false);
 		return true;
 	}
 	fill_context(destination);
@@ -487,6 +500,7 @@ enum ctrace_status ct_destination_write(struct ct_destination *destination,
 {
 	enum ctrace_status status;
 
+	destination->refused = 0;
 	method_begin(destination);
 	status = destination->emitter->write(destination->self, batch);
 	destination->is_full = status == CTRACE_BUFFER_TOO_SMALL;
@@ -569,12 +583,13 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 {
 	const struct ct_dest_slot *now = ct_dest_current(dest_of(destination));
 	struct ct_dest_slot *next = next_slot(destination);
+	uint64_t refused = destination->refused < delivered ? destination->refused : delivered;
 	enum ctrace_status status;
 
 	next->offset = destination->place->offset;
 	next->extra = destination->place->extra;
-	next->delivered = now->delivered + delivered;
-	next->lost = now->lost;
+	next->delivered = now->delivered + delivered - refused;
+	next->lost = now->lost + refused;
 	/* Such an emitter writes announced losses with the ring's next packet, or when it is
 	 * closed. */
 	next->announced = destination->emitter != NULL &&
@@ -587,8 +602,9 @@ enum ctrace_status ct_destination_commit(struct ct_destination *destination, uin
 				  destination->place->path);
 	if (status == CTRACE_OK)
 		status = destination_publish(destination, next);
-	if (status == CTRACE_OK)
-		destination_works_again(destination);
+	/* A refusal is shown until events are delivered without one. */
+	if (status == CTRACE_OK && (delivered > 0 || destination->retry_at_ns != 0))
+		destination_works_again(destination, refused > 0);
 	return status;
 }
 
