@@ -240,10 +240,14 @@ static enum ctrace_status bytes_write(struct ct_nats_fetcher *fetch,
 uint64_t ct_nats_header_number(natsMsg *message, const char *name)
 {
 	const char *text = NULL;
+	uint64_t number;
 
-	return natsMsgHeader_Get(message, name, &text) == NATS_OK && text != NULL
-		       ? strtoull(text, NULL, 10)
-		       : 0;
+	/* Whoever may send has chosen it.  A time of 2262 is the largest number that counts. */
+	if (natsMsgHeader_Get(message, name, &text) != NATS_OK || text == NULL ||
+	    text[strspn(text, "0123456789")] != '\0')
+		return 0;
+	number = strtoull(text, NULL, 10);
+	return number <= INT64_MAX ? number : 0;
 }
 
 bool ct_nats_header_is_there(natsMsg *message, const char *name)
@@ -294,6 +298,24 @@ static void metadata_hide(struct ct_nats_copied_trace *trace, bool hides)
 		rename(hides ? path : hidden, hides ? hidden : path) == 0 ? hides : !hides;
 }
 
+static bool name_is_wanted(const char *wanted, const char *name)
+{
+	return strcmp(wanted, "*") == 0 || strcasecmp(wanted, name) == 0;
+}
+
+/* Several names have one word in subjects, so the address decides by those in the metadata. */
+static bool trace_is_other(const struct ct_nats_fetcher *fetch, natsMsg *message)
+{
+	struct ct_trace_info info;
+	size_t at;
+
+	return ct_binfile_info_parse(natsMsg_GetData(message),
+				     (size_t)natsMsg_GetDataLength(message), &info,
+				     &at) == CTRACE_OK &&
+	       (!name_is_wanted(fetch->address.host, info.host) ||
+		!name_is_wanted(fetch->address.job, info.jobname));
+}
+
 enum ctrace_status ct_nats_metadata_take(struct ct_nats_fetcher *fetch,
 					 struct ct_nats_copied_trace *trace, natsMsg *message)
 {
@@ -303,6 +325,10 @@ enum ctrace_status ct_nats_metadata_take(struct ct_nats_fetcher *fetch,
 
 	if (total == 0 || total > CT_METADATA_LIMIT || offset > total || size > total - offset)
 		return CTRACE_OK; /* not of ctrace */
+	if (offset == 0 && trace_is_other(fetch, message)) {
+		trace->is_other = trace->has_left = true;
+		return CTRACE_OK;
+	}
 	if (offset == 0)
 		trace->parts_sequence = fetch->sequence;
 	if (size == total)

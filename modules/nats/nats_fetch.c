@@ -26,7 +26,8 @@
 #define WAITING_LOOK 64u /* messages between looks at what waits */
 /* An archive is made durable and noted at most so often. */
 #define NOTE_MS 2000
-/* A message is younger than its events by the server's clock, unless that is behind by more. */
+/* A message is younger than its events by the server's clock, unless that is behind. ct_nats_lead()
+ * has by how much, as the last messages say; and so much more. */
 #define AHEAD_NS UINT64_C(60000000000)
 
 enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace_status status,
@@ -66,7 +67,7 @@ static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg **
 	    !message_is_wanted(fetch, message))
 		return CTRACE_OK;
 	status = ct_nats_trace_find(fetch, message, &trace);
-	if (status != CTRACE_OK || trace == NULL)
+	if (status != CTRACE_OK || trace == NULL || trace->is_other)
 		return status;
 	ct_nats_clock_take(trace, message);
 	if (trace->first_sequence == 0)
@@ -156,7 +157,7 @@ static enum ctrace_status metadata_fetch(struct ct_nats_fetcher *fetch)
 	for (struct ct_nats_copied_trace *trace = fetch->traces;
 	     trace != NULL && status == CTRACE_OK; trace = trace->next) {
 		status = ct_nats_clock_write(fetch, trace);
-		if (!trace->has_metadata && status == CTRACE_OK)
+		if (!trace->has_metadata && !trace->is_other && status == CTRACE_OK)
 			status = metadata_fetch_last(fetch, trace);
 	}
 	return status;
@@ -327,18 +328,24 @@ static natsStatus consumer_make(struct ct_nats_fetcher *fetch, natsSubscription 
 {
 	jsOptions request;
 	jsSubOptions options;
+	uint64_t since_ns = fetch->copy->since_ns;
 
 	(void)jsOptions_Init(&request);
 	request.Wait = SILENT_MS;
 	(void)jsSubOptions_Init(&options);
 	options.Stream = fetch->address.stream;
 	options.Ordered = true;
+	if (since_ns > 0 && fetch->sequence == 0) {
+		uint64_t ahead = ct_nats_lead(fetch) + AHEAD_NS;
+
+		since_ns = since_ns > ahead ? since_ns - ahead : 0;
+	}
 	if (fetch->sequence > 0) {
 		options.Config.DeliverPolicy = js_DeliverByStartSequence;
 		options.Config.OptStartSeq = fetch->sequence + 1;
-	} else if (fetch->copy->since_ns > AHEAD_NS && fetch->copy->since_ns < INT64_MAX) {
+	} else if (since_ns > 0 && since_ns < INT64_MAX) {
 		options.Config.DeliverPolicy = js_DeliverByStartTime;
-		options.Config.OptStartTime = (int64_t)(fetch->copy->since_ns - AHEAD_NS);
+		options.Config.OptStartTime = (int64_t)since_ns;
 	}
 	return js_SubscribeSync(out, fetch->link.context, fetch->filter, &request, &options, NULL);
 }
@@ -473,7 +480,7 @@ static enum ctrace_status traces_end(struct ct_nats_fetcher *fetch)
 		(void)unlink(path);
 		(void)rmdir(trace->path);
 		fetch->copy->traces--;
-		fetch->copy->left_out++;
+		fetch->copy->left_out += !trace->is_other;
 	}
 	return status;
 }

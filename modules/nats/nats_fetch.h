@@ -4,6 +4,7 @@
  *     nats_fetch.c    the messages of the stream, in their order
  *     nats_copied.c   the copies: directories, metadata, files
  *     nats_late.c     messages that come after their successors, or never
+ *     nats_lead.c     hosts whose clocks are ahead
  *     nats_archive.c  an archive that is continued
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -64,6 +65,7 @@ struct ct_nats_copied_trace {
 	bool is_clock_new; /* its file has older values */
 	bool is_changed;   /* bytes of streams came */
 	bool is_hidden;    /* it has nothing new: its metadata have another name */
+	bool is_other;     /* of a host or job whose name is the same word in subjects */
 	/* numbers of its messages in the stream */
 	uint64_t first_sequence;
 	uint64_t metadata_sequence; /* of the first message of the last whole metadata; 0: none */
@@ -155,6 +157,10 @@ bool ct_nats_copy_is_closed(const struct ct_nats_copied_trace *trace);
 /* Removes a closing mark that names more than the copy has. */
 enum ctrace_status ct_nats_mark_remove(struct ct_nats_fetcher *fetch,
 				       struct ct_nats_copied_trace *trace);
+
+/* ---- nats_lead.c */
+/* How far the clock of any host that is copied is ahead of the servers' clock, ns. */
+uint64_t ct_nats_lead(const struct ct_nats_fetcher *fetch);
 
 /* ---- nats_late.c */
 /* Takes the bytes of a file: puts them in their place, or keeps the message, which then is no

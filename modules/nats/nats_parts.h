@@ -103,6 +103,8 @@ bool ct_nats_retry(struct ct_nats_copy *copy);
  * traces of the sender's own machine. */
 #define CT_NATS_CLOCK "Ctrace-Clock-Error"
 #define CT_NATS_UNSYNCHRONISED "Ctrace-Clock-Unsynchronised"
+/* The time of the sender's clock, ns since 1970; likewise. */
+#define CT_NATS_SENT "Ctrace-Sent"
 #define CT_NATS_METADATA "metadata"
 
 /* ---- nats_respond.c: requests */

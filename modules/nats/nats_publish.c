@@ -162,6 +162,8 @@ static natsStatus clock_add(natsMsg *message, const struct ct_nats_trace *trace)
 	status = header_number(message, CT_NATS_CLOCK, (uint64_t)now.maxerror * 1000);
 	if (status == NATS_OK && (state == TIME_ERROR || (now.status & STA_UNSYNC) != 0))
 		status = natsMsgHeader_Set(message, CT_NATS_UNSYNCHRONISED, "yes");
+	if (status == NATS_OK)
+		status = header_number(message, CT_NATS_SENT, (uint64_t)nats_Now() * 1000000);
 	return status;
 }
 

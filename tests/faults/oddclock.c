@@ -6,13 +6,14 @@
  * ODD_COUNTER=HOW: RDTSC outside of the vDSO, by prctl(PR_SET_TSC).
  *
  * HOW is still: each clock keeps its first value.  back: it goes back a millisecond at every look.
- * fast: a thousand times as fast.  twice: twice as fast.  N,SECONDS: after every N looks it is
- * SECONDS ahead for the next N, then right again.
+ * fast: a thousand times as fast.  twice: twice as fast.  +SECONDS: CLOCK_REALTIME is ahead.
+ * N,SECONDS: after every N looks it is SECONDS ahead for the next N, then right again.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include <dlfcn.h>
 #include <elf.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -38,7 +39,7 @@
 #define SECOND INT64_C(1000000000)
 
 struct odd {
-	enum { NOT_ODD, STILL, BACK, FAST, STEP } how;
+	enum { NOT_ODD, STILL, BACK, FAST, STEP, AHEAD } how;
 	int64_t factor, every, seconds;
 	int64_t first[CLOCKS], looks[CLOCKS];
 };
@@ -51,7 +52,9 @@ static void odd_parse(struct odd *odd, const char *text)
 	if (text == NULL)
 		return;
 	odd->factor = strcmp(text, "twice") == 0 ? 2 : 1000;
-	if (sscanf(text, "%ld,%ld", &odd->every, &odd->seconds) == 2)
+	if (text[0] == '+' && sscanf(text, "%ld", &odd->seconds) == 1)
+		odd->how = AHEAD;
+	else if (sscanf(text, "%ld,%ld", &odd->every, &odd->seconds) == 2)
 		odd->how = STEP;
 	else
 		odd->how = strcmp(text, "still") == 0  ? STILL
@@ -72,6 +75,8 @@ NO_VECTORS static int64_t odd_value(struct odd *odd, int clock, int64_t now, int
 		return odd->first[clock] - (look + 1) * 1000000 * unit;
 	if (odd->how == FAST)
 		return odd->first[clock] + (now - odd->first[clock]) * odd->factor;
+	if (odd->how == AHEAD && clock == CLOCK_REALTIME)
+		return now + odd->seconds * SECOND;
 	return odd->how == STEP && look / odd->every % 2 == 1 ? now + odd->seconds * SECOND * unit
 							      : now;
 }
@@ -218,6 +223,22 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 	if (status == 0 && (clocks.how != STEP || clock == CLOCK_REALTIME))
 		odd_time(&clocks, clock, time);
 	return status;
+}
+
+/* Until a time of the odd clock; the kernel waits by the true one. */
+int pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
+			   const struct timespec *until)
+{
+	static int (*real_wait)(pthread_cond_t *, pthread_mutex_t *, const struct timespec *);
+	struct timespec time = *until;
+
+	if (real_wait == NULL)
+		real_wait = (int (*)(pthread_cond_t *, pthread_mutex_t *,
+				     const struct timespec *))dlsym(RTLD_NEXT,
+								    "pthread_cond_timedwait");
+	if (clocks.how == AHEAD)
+		time.tv_sec -= clocks.seconds;
+	return real_wait(condition, mutex, &time);
 }
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone)

@@ -217,8 +217,40 @@ def tail_shows_a_killed_program_once(room):
 
 
 def on_host(room, name, *words):
-    return subprocess.run(['unshare', *(['--map-root-user'] if os.geteuid() else []), '--uts', 'sh', '-c', 'hostname "$0" && exec "$@"', name, *words], env=room.environment,
+    become = 'import os, socket, sys; socket.sethostname(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])'  # hostname(1) takes no underline
+    return subprocess.run(['unshare', *(['--map-root-user'] if os.geteuid() else []), '--uts', sys.executable, '-c', become, name, *words], env=room.environment,
                           input='plain\nrun 10\n', capture_output=True, text=True, timeout=PATIENCE, check=True)
+
+
+def hosts_whose_clocks_are_ahead_are_found(room):
+    """The times that --since names have come to a host whose clock is ahead before they come to the servers."""
+    server, address = room.server()
+    odd = {'LD_PRELOAD': os.path.join(writer.BUILD, 'tests', 'liboddclock.so')}
+    for host, ahead in (('batch1', 300), ('batch2', 0), ('batch3', -7200), ('batch4', 86400)):
+        room.environment['MFTRACE_LOGS'] = room.at(host)
+        os.mkdir(room.at(host))
+        before = dict(room.environment)
+        room.environment.update(odd, ODD_CLOCK=f'+{ahead}', ODD_KERNEL=f'+{ahead}')
+        on_host(room, host, writer.PROGRAM, '1')
+        on_host(room, host, TOOL, 'forward', '-q', room.at(host), address)
+        room.environment = before
+        now = time.time()
+        if ahead == 300:
+            # The newest messages are as old as the servers' clock says; none came within the minute before --since.
+            for since, wanted in ((now + 150, 10), (now + 250, 10), (now + 400, 0)):
+                shown = room.tool('show', '--json', f'--since=@{since:.0f}', address, check=False)
+                assert shown.stdout.count('\n') == wanted, (since - now, wanted, shown)
+    hosts = [json.loads(line)['host'] for line in room.tool('show', '--json', f'--since=@{time.time() + 150:.0f}', address).stdout.splitlines()]
+    assert {host: hosts.count(host) for host in hosts} == {'batch1': 10, 'batch4': 10}, hosts
+    one = room.tool('show', '--json', f'--since=@{time.time() + 150:.0f}', address + '?host=batch1')
+    assert one.stdout.count('\n') == 10, one
+    tail = Tail(room, address, f'--since=@{time.time() + 40000:.0f}')
+    tail.until(expect(1, 10))
+    tail.end_with_any()
+    # Nobody's header is more than a number.
+    lines = b'NATS/1.0\r\nCtrace-File: stream.0\r\nCtrace-Name: x\r\nCtrace-Sent: 99999999999999999999999\r\nCtrace-Last: -1\r\n\r\n'
+    store(server, [('ctrace.default.odd.JOB.0123456789abcdef0123456789abcdef.stream-0', lines, b'')], 'ctrace')
+    assert room.tool('show', '--json', f'--since=@{time.time() + 150:.0f}', address + '?host=batch1').stdout.count('\n') == 10
 
 
 def kernel_clock():
@@ -289,6 +321,25 @@ def clocks_of_hosts_are_compared(room):
     assert glob.glob(room.at('other', '*', 'metadata')) != [] and glob.glob(room.at('other', '*', '.clock')) == []
     read = subprocess.run(['babeltrace2', *glob.glob(room.at('archive', '*'))], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert read.stdout.count('\n') == 20, read
+
+
+def names_that_are_one_word_in_subjects_are_told_apart(room):
+    server, address = room.server()
+    for host in ('batch.1', 'batch_1', 'BATCH.1'):
+        room.environment['MFTRACE_LOGS'] = room.at(host)
+        os.mkdir(room.at(host))
+        on_host(room, host, writer.PROGRAM, '1')
+        on_host(room, host, TOOL, 'forward', '-q', room.at(host), address)
+    for host, wanted in (('batch.1', {'batch.1', 'BATCH.1'}), ('batch_1', {'batch_1'})):
+        for words in ((address, f'--host={host}'), (f'{address}?host={host}',)):
+            shown = room.tool('show', '--json', *words)
+            assert {json.loads(line)['host'] for line in shown.stdout.splitlines()} == wanted and shown.stderr.count('left out') == 0, (words, shown)
+    before = messages(server)
+    assert archive(room, f'{address}?host=batch.1', '--prune') > 0
+    left = messages(server)
+    assert left and all(before[subject] == count for subject, count in left.items()), (before, left)
+    same(room.shown(address), expect(1, 10))
+    same(archived(room), expect(1, 10) + expect(1, 10))
 
 
 def hosts_and_jobs_are_selected_by_the_servers(room):
