@@ -125,6 +125,28 @@ def who_does_not_answer_is_named(room):
     assert asked.returncode == 1 and 'delta did not answer' in asked.stderr, asked
 
 
+def a_forged_status_is_no_success(room):
+    server, _ = room.server()
+    room.environment['CTRACE_NATS'] = f'nats://127.0.0.1:{server.port}'
+    for status, ended in (('0', 0), ('2', 2), ('255', 255), ('256', 1), ('-1', 1), ('4294967296', 1), ('18446744073709551616', 1), ('1.0', 1), ('"0"', 1),
+                          ('true', 1), ('null', 1)):
+        with streams.socket.create_connection(('127.0.0.1', server.port), PATIENCE) as link:
+            link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB ctrace.op.alpha.display 1\r\nPING\r\n')
+            got = b''
+            while b'PONG' not in got:
+                got += link.recv(65536)
+            asked = streams.subprocess.Popen([writer.TOOL, '--host', 'alpha', 'list'], env=room.environment, stdout=streams.subprocess.PIPE,
+                                             stderr=streams.subprocess.PIPE, text=True)
+            room.processes.append(asked)
+            while not (found := re.search(rb'HMSG \S+ 1 (_INBOX\S+) ', got)):
+                got += link.recv(65536)
+            head = b'NATS/1.0\r\nCtrace-Host: alpha\r\n\r\n'
+            for body in (b'', f'{{"status":{status},"out":"forged","err":""}}'.encode()):
+                link.sendall(b'HPUB %s %d %d\r\n%s%s\r\n' % (found[1], len(head), len(head) + len(body), head, body))
+            out, err = asked.communicate(timeout=PATIENCE)
+            assert asked.returncode == ended and (ended == 1) == ('this is no answer of ctrace respond' in err), (status, asked.returncode, out, err)
+
+
 def a_display_is_no_command(room):
     """A sender that may only publish displays sends a command as one."""
     server, (alpha,) = room.machines('alpha')

@@ -240,14 +240,17 @@ char *answer_encode(int status, const char *out, size_t out_size, const char *er
 bool answer_decode(const char *data, size_t size, struct answer *out)
 {
 	json_t *json = json_loadb(data, size, 0, NULL);
+	const json_t *status = json_object_get(json, "status");
+	json_int_t value = json_is_integer(status) ? json_integer_value(status) : -1;
 
 	*out = (struct answer){
-		.status = (int)json_integer_value(json_object_get(json, "status")),
+		.status = (int)value,
 		.out = json_string_value(json_object_get(json, "out")),
 		.err = json_string_value(json_object_get(json, "err")),
 		.json = json,
 	};
-	return out->out != NULL && out->err != NULL;
+	/* An exit status: another number would lose its upper bits, and be a success. */
+	return out->out != NULL && out->err != NULL && value >= 0 && value <= UINT8_MAX;
 }
 
 void answer_fini(struct answer *answer)
