@@ -4,7 +4,8 @@
  * One thread of libmicrohttpd serves all connections, so two requests never read the processes at
  * once.  Idle connections are closed soon, and one whose request has not come, or whose answer is
  * not taken, within REQUEST_SECONDS is closed too.  There is always room for a new connection: from
- * OLD_CONNECTIONS on, each new one closes the oldest, which has had the longest time.
+ * OLD_CONNECTIONS on, each new one closes the oldest, which has had the longest time; from
+ * ADDRESS_CONNECTIONS of its address on, the oldest of that address.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,6 +14,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +24,7 @@
 
 #define CONNECTIONS 256u /* of the 1024 descriptors that a process usually has */
 #define OLD_CONNECTIONS 192u
+#define ADDRESS_CONNECTIONS 64u
 #define IDLE_SECONDS 3u
 #define REQUEST_SECONDS 10
 #define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -30,7 +33,8 @@
 struct open_connection {
 	struct open_connection *next, *before;
 	int fd;
-	time_t since; /* accepted, or the last answer was taken */
+	struct in6_addr address; /* of the client */
+	time_t since;            /* accepted, or the last answer was taken */
 };
 static struct open_connection *oldest, *newest;
 static unsigned open_count;
@@ -60,16 +64,42 @@ static void connection_remove(struct open_connection *one)
 	open_count--;
 }
 
-/* libmicrohttpd finds the end of such a connection, and closes it. */
-static void connections_make_room(void)
+static struct in6_addr address_of(const struct sockaddr *name)
+{
+	struct in6_addr address = { 0 };
+
+	if (name->sa_family == AF_INET6)
+		address = ((const struct sockaddr_in6 *)(const void *)name)->sin6_addr;
+	else if (name->sa_family == AF_INET)
+		memcpy(&address, &((const struct sockaddr_in *)(const void *)name)->sin_addr,
+		       sizeof(struct in_addr));
+	return address;
+}
+
+static bool is_of(const struct open_connection *one, const struct in6_addr *address)
+{
+	return memcmp(&one->address, address, sizeof *address) == 0;
+}
+
+/* For a new one from there.  libmicrohttpd finds the end of those that are shut, and closes them.
+ */
+static void connections_make_room(const struct in6_addr *address)
 {
 	time_t at = now();
-	unsigned count = open_count;
+	unsigned count = open_count, count_there = 0;
 
-	for (struct open_connection *one = oldest;
-	     one != NULL && (count > OLD_CONNECTIONS || at - one->since > REQUEST_SECONDS);
-	     one = one->next, count--)
+	for (const struct open_connection *one = oldest; one != NULL; one = one->next)
+		count_there += is_of(one, address);
+	for (struct open_connection *one = oldest; one != NULL; one = one->next) {
+		bool is_there = is_of(one, address);
+
+		if (count <= OLD_CONNECTIONS && at - one->since <= REQUEST_SECONDS &&
+		    (!is_there || count_there <= ADDRESS_CONNECTIONS))
+			continue;
 		(void)shutdown(one->fd, SHUT_RDWR);
+		count--;
+		count_there -= is_there;
+	}
 }
 
 static void connection_notify(void *unused, struct MHD_Connection *connection, void **state,
@@ -84,9 +114,12 @@ static void connection_notify(void *unused, struct MHD_Connection *connection, v
 	} else if (what == MHD_CONNECTION_NOTIFY_STARTED && (one = malloc(sizeof *one)) != NULL) {
 		one->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
 				  ->connect_fd;
+		one->address = address_of(
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)
+				->client_addr);
 		connection_append(one);
 		*state = one;
-		connections_make_room();
+		connections_make_room(&one->address);
 	}
 }
 

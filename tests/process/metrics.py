@@ -233,6 +233,29 @@ def slow_connections_do_not_hold_up_an_answer(room):
             one.close()
 
 
+def a_flood_of_one_address_closes_no_connection_of_another(room):
+    _, url, address = room.serve()
+    host, port = address.rsplit(':', 1)
+    link = http.client.HTTPConnection(address, timeout=PATIENCE)
+
+    def get(source=None):
+        other = http.client.HTTPConnection(address, timeout=PATIENCE, source_address=(source, 0)) if source else link
+        other.request('GET', '/metrics')
+        return b'ctrace_build_info' in other.getresponse().read()
+
+    assert get()
+    mine = link.sock
+    slow = []
+    for _ in range(300):
+        one = socket.create_connection((host, int(port)), timeout=PATIENCE, source_address=('127.0.0.2', 0))
+        one.sendall(b'GET /metrics HTTP/1.1\r\nX: ')
+        slow.append(one)
+    assert get() and link.sock is mine, 'the connection was closed'
+    assert get('127.0.0.2') and 'ctrace_build_info' in read(url)
+    for one in slow:
+        one.close()
+
+
 def wrong_addresses_are_explained(room):
     _, _, address = room.serve()
     for wrong, text in (('x:y', 'is no address for metrics; expected HOST:PORT'), ('::1:9', 'is no address'), ('127.0.0.1:', 'is no address'),
