@@ -455,6 +455,14 @@ static void refused_count(struct otlp_output *output, uint64_t events, const cha
 	output->refused_now += events;
 }
 
+/* So many events are done, which shows how many the next request may have.  Returns the number. */
+static uint32_t events_end(struct otlp_output *output, uint32_t count)
+{
+	output->refused_limit = 2 * count;
+	output->refused_left -= count < output->refused_left ? count : output->refused_left;
+	return count;
+}
+
 /* The receiver has taken the chunk, or never will.  Returns how many of its events are done. */
 static uint32_t chunk_end(struct otlp_output *output)
 {
@@ -478,11 +486,7 @@ static uint32_t chunk_end(struct otlp_output *output)
 		      logs->text);
 	if (!is_refused && output->refused_left == 0 && logs->rejected < chunk.logs)
 		own_records_end(output, &chunk);
-	/* What was taken shows how much the next request may have. */
-	output->refused_limit = 2 * chunk.count;
-	output->refused_left -=
-		chunk.count < output->refused_left ? chunk.count : output->refused_left;
-	return chunk.count;
+	return events_end(output, chunk.count);
 }
 
 /* Sends the chunk, or waits for its answer.  *out_done: how many events are done with. */
@@ -492,7 +496,7 @@ static enum ctrace_status chunk_send(struct otlp_output *output, uint64_t deadli
 	enum ctrace_status status;
 
 	if (output->chunk.logs + output->chunk.spans == 0) {
-		*out_done = output->chunk.count;
+		*out_done = events_end(output, output->chunk.count);
 		output->chunk.count = 0;
 		return CTRACE_OK;
 	}
