@@ -44,7 +44,8 @@ enum ctrace_property_kind {
 	CTRACE_PROPERTY_COPIES,    /* 1 to 5 */
 	CTRACE_PROPERTY_AGE,       /* 90s, 30m, 12h or 7d; at least 1m */
 	CTRACE_PROPERTY_SIZE,      /* bytes, or a number with K, M, G or T */
-	CTRACE_PROPERTY_CAPACITY   /* the same, at least 1M */
+	CTRACE_PROPERTY_CAPACITY,  /* the same, at least 1M */
+	CTRACE_PROPERTY_DURATION   /* 0s, 90s, 5m, 12h or 7d */
 };
 
 /* One row of an emitter's property table; the last row has name NULL.  default_value is text; NULL

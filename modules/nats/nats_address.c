@@ -5,6 +5,8 @@
  */
 #include "nats_parts.h"
 
+#include "lib/emit/emit.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,8 +16,11 @@
 #define AGE_MIN 60 /* seconds: readers of a stream that keeps less come too late */
 #define BYTES_MIN (1 << 20)
 #define PORT_MAX 65535u
+/* more than two of the intervals in which servers write to their disks, of 2 minutes by default */
+#define LINGER_SECONDS 300
 
-enum kind { TEXT, NAME, COUNT, DURATION, SIZE };
+/* PAUSE: as DURATION, and 0 too; ROOM: as SIZE, of any size. */
+enum kind { TEXT, NAME, COUNT, DURATION, SIZE, PAUSE, ROOM };
 
 static const struct key {
 	const char *name;
@@ -40,6 +45,8 @@ static const struct key {
 	    "a number and s, m, h or d, such as 7d; at least 1m, at most 106751d"),
 	KEY("maxbytes", SIZE, max_bytes,
 	    "bytes, or a number and K, M, G or T, such as 10G; at least 1M"),
+	KEY("linger", PAUSE, linger, "a number and s, m, h or d, such as 5m; 0s for none"),
+	KEY("spoolsize", ROOM, spool_size, "bytes, or a number and K, M, G or T, such as 10G"),
 #undef KEY
 };
 
@@ -115,17 +122,18 @@ static bool number_store(int64_t *out, enum kind kind, const char *text)
 		{ 'g', SIZE, (int64_t)1 << 30 },
 		{ 't', SIZE, (int64_t)1 << 40 },
 	};
+	enum kind unit_kind = kind == PAUSE ? DURATION : kind == ROOM ? SIZE : kind;
 	char *end;
 	long long value;
-	int64_t factor = kind == DURATION ? 0 : 1;
+	int64_t factor = kind == DURATION || kind == PAUSE ? 0 : 1;
 
 	errno = 0;
 	value = strtoll(text, &end, 10);
-	if (end == text || errno != 0 || value <= 0)
+	if (end == text || errno != 0 || value < 0)
 		return false;
 	for (size_t i = 0; *end != '\0' && i < sizeof units / sizeof *units; i++) {
-		if (units[i].kind == kind && end[1] == '\0' &&
-		    units[i].letter == (kind == SIZE ? *end | 0x20 : *end)) {
+		if (units[i].kind == unit_kind && end[1] == '\0' &&
+		    units[i].letter == (unit_kind == SIZE ? *end | 0x20 : *end)) {
 			factor = units[i].factor;
 			end++;
 		}
@@ -133,7 +141,9 @@ static bool number_store(int64_t *out, enum kind kind, const char *text)
 	if (*end != '\0' || __builtin_mul_overflow(value, factor, &value))
 		return false;
 	/* The servers count nanoseconds. */
-	if (kind == DURATION && (value < AGE_MIN || value > INT64_MAX / 1000000000))
+	if ((kind == DURATION || kind == PAUSE) && value > INT64_MAX / 1000000000)
+		return false;
+	if ((kind == DURATION && value < AGE_MIN) || (kind != PAUSE && value == 0))
 		return false;
 	if (kind == SIZE && value < BYTES_MIN)
 		return false;
@@ -264,6 +274,8 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 		.host = "*",
 		.job = "*",
 		.replicas = 1,
+		.linger = LINGER_SECONDS,
+		.spool_size = (int64_t)CT_SPOOL_SIZE_DEFAULT,
 	};
 	ct_nats_shown(shown, sizeof shown, text);
 	if (!uses_tls && strncmp(text, "nats://", 7) != 0)

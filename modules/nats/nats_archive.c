@@ -24,7 +24,7 @@
 
 #define NOTE ".archived"
 #define NEW_NOTE ".archived.new"
-#define FIRST_LINE "ctrace archive 2\n"
+#define FIRST_LINE "ctrace archive 3\n"
 
 /* -----------------------------------------------------------------------------------------------
  * The note
@@ -68,15 +68,18 @@ static void note_print(struct ct_buf *out, const struct ct_nats_fetcher *fetch, 
 {
 	ct_buf_add_format(out, FIRST_LINE "%s %" PRId64 " %" PRIu64 " %s\n", fetch->address.stream,
 			  fetch->link.created, sequence, fetch->filter);
+	ct_buf_add_format(out, "last %" PRIu64 " %" PRId64 " %s\n", fetch->last.sequence,
+			  fetch->last.time, fetch->last.id);
 	for (const struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
 	     trace = trace->next) {
 		const char *slash = strrchr(trace->path, '/');
 
 		if (!trace->has_metadata)
 			continue;
-		ct_buf_add_format(out, "trace %s %s %" PRIu64 " %" PRIu64 " %d %s\n", trace->uuid,
-				  slash != NULL ? slash + 1 : trace->path, trace->first_sequence,
-				  trace->metadata_sequence, trace->has_left, trace->subject);
+		ct_buf_add_format(out, "trace %s %s %" PRIu64 " %" PRIu64 " %d %d %s\n",
+				  trace->uuid, slash != NULL ? slash + 1 : trace->path,
+				  trace->first_sequence, trace->metadata_sequence, trace->has_left,
+				  trace->is_whole, trace->subject);
 		for (const struct ct_nats_copied *file = trace->files; file != NULL;
 		     file = file->next)
 			if (ct_nats_file_is_noted(file))
@@ -131,24 +134,25 @@ static bool text_is_name(const char *text)
 	return text[0] != '.' && strchr(text, '/') == NULL;
 }
 
-/* "trace UUID NAME FIRST METADATA LEFT SUBJECT" */
+/* "trace UUID NAME FIRST METADATA LEFT WHOLE SUBJECT" */
 static struct ct_nats_copied_trace *trace_parse(struct ct_nats_fetcher *fetch, const char *line)
 {
 	struct ct_nats_copied_trace *trace = calloc(1, sizeof *trace);
 	char name[256], subject[sizeof trace->subject];
-	int has_left;
+	int has_left, is_whole;
 
 	if (trace == NULL ||
-	    sscanf(line, "trace %32[0-9a-f] %255s %" SCNu64 " %" SCNu64 " %d %1023[^\n]",
+	    sscanf(line, "trace %32[0-9a-f] %255s %" SCNu64 " %" SCNu64 " %d %d %1023[^\n]",
 		   trace->uuid, name, &trace->first_sequence, &trace->metadata_sequence, &has_left,
-		   subject) != 6 ||
-	    !text_is_name(name) ||
+		   &is_whole, subject) != 7 ||
+	    !text_is_name(name) || !ct_nats_subject_host(subject, trace->host) ||
 	    asprintf(&trace->path, "%s/%s", fetch->copy->paths[0], name) < 0) {
 		free(trace);
 		return NULL;
 	}
 	(void)snprintf(trace->subject, sizeof trace->subject, "%s", subject);
 	trace->has_left = has_left != 0;
+	trace->is_whole = is_whole != 0;
 	trace->has_metadata = true;
 	ct_nats_clock_read(trace);
 	trace->next = fetch->traces;
@@ -225,11 +229,15 @@ static enum ctrace_status note_parse(struct ct_nats_fetcher *fetch, FILE *note)
 	size_t room = 0;
 	int64_t created;
 	const char *wrong = NULL;
+	enum ct_nats_kept kept;
 
 	if (getline(&line, &room, note) < 0 || strcmp(line, FIRST_LINE) != 0 ||
 	    getline(&line, &room, note) < 0 ||
 	    sscanf(line, "%255s %" SCNd64 " %" SCNu64 " %1399[^\n]", stream, &created,
-		   &fetch->sequence, filter) != 4)
+		   &fetch->sequence, filter) != 4 ||
+	    getline(&line, &room, note) < 0 ||
+	    sscanf(line, "last %" SCNu64 " %" SCNd64 " %159[^\n]", &fetch->last.sequence,
+		   &fetch->last.time, fetch->last.id) < 2)
 		wrong = "its file " NOTE " is damaged";
 	else if (strcmp(stream, fetch->address.stream) != 0 || strcmp(filter, fetch->filter) != 0)
 		wrong = "it is the archive of another stream, or of other hosts or jobs";
@@ -246,8 +254,19 @@ static enum ctrace_status note_parse(struct ct_nats_fetcher *fetch, FILE *note)
 				" says";
 	if (wrong != NULL)
 		return note_refuse(fetch, wrong);
-	if (created != fetch->link.created)
-		ct_nats_fetch_renumber(fetch);
+	for (trace = fetch->traces; trace != NULL; trace = trace->next)
+		trace->is_closed = ct_nats_copy_is_closed(trace);
+	if (created != fetch->link.created) {
+		ct_nats_fetch_renumber(fetch, true);
+		return CTRACE_OK;
+	}
+	kept = ct_nats_place_look(&fetch->link, &fetch->address, &fetch->last, fetch->copy);
+	if (kept != CT_NATS_KEPT) {
+		ct_nats_lost_notice(&fetch->link, &fetch->address, &fetch->last, kept,
+				    "are in the archive; it takes what the stream has now",
+				    fetch->copy);
+		ct_nats_fetch_renumber(fetch, false);
+	}
 	return CTRACE_OK;
 }
 
@@ -291,8 +310,11 @@ enum ctrace_status ct_nats_archive_note(struct ct_nats_fetcher *fetch)
 	enum ctrace_status status = CTRACE_OK;
 
 	for (struct ct_nats_copied_trace *trace = fetch->traces;
-	     trace != NULL && status == CTRACE_OK; trace = trace->next)
+	     trace != NULL && status == CTRACE_OK; trace = trace->next) {
 		status = ct_nats_clock_write(fetch, trace);
+		if (!trace->is_closed && trace->is_changed && trace->is_complete)
+			trace->is_closed = ct_nats_copy_is_closed(trace);
+	}
 	if (status != CTRACE_OK)
 		return status;
 	/* One call for all files: those that were closed meanwhile count too. */

@@ -68,6 +68,15 @@ static bool directory_is_of(const char *path, const char *uuid)
 	return strcmp(found, uuid) == 0;
 }
 
+static bool path_is_used(const struct ct_nats_fetcher *fetch, const char *path)
+{
+	for (const struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
+	     trace = trace->next)
+		if (strcmp(trace->path, path) == 0)
+			return true;
+	return false;
+}
+
 static enum ctrace_status trace_make(struct ct_nats_fetcher *fetch,
 				     struct ct_nats_copied_trace *trace, const char *host,
 				     const char *name)
@@ -81,7 +90,7 @@ static enum ctrace_status trace_make(struct ct_nats_fetcher *fetch,
 			       clean_host, clean_name, i > 0 ? "." : "", i > 0 ? trace->uuid : "");
 		if (mkdir(path, 0700) != 0 && errno != EEXIST)
 			return ct_nats_fetch_fail(fetch, CTRACE_OS_ERROR, path, strerror(errno));
-		if (directory_is_of(path, trace->uuid)) {
+		if (directory_is_of(path, trace->uuid) && !path_is_used(fetch, path)) {
 			trace->path = strdup(path);
 			if (trace->path != NULL)
 				ct_nats_clock_read(trace);
@@ -110,12 +119,23 @@ static bool subject_split(const char *subject, char host[128], char uuid[33], ch
 	return true;
 }
 
-static struct ct_nats_copied_trace *trace_of(const struct ct_nats_fetcher *fetch, const char *uuid)
+/* A trace belongs to its host as well: who may publish for one cannot change the traces of another.
+ */
+static struct ct_nats_copied_trace *trace_of(const struct ct_nats_fetcher *fetch, const char *host,
+					     const char *uuid)
 {
 	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL; trace = trace->next)
-		if (strcmp(trace->uuid, uuid) == 0)
+		if (strcmp(trace->uuid, uuid) == 0 && strcmp(trace->host, host) == 0)
 			return trace;
 	return NULL;
+}
+
+bool ct_nats_subject_host(const char *subject, char out[128])
+{
+	char whole[1100], uuid[33], before[1100];
+
+	(void)snprintf(whole, sizeof whole, "%s." CT_NATS_METADATA, subject);
+	return subject_split(whole, out, uuid, before, sizeof before);
 }
 
 struct ct_nats_copied_trace *ct_nats_trace_known(const struct ct_nats_fetcher *fetch,
@@ -125,7 +145,7 @@ struct ct_nats_copied_trace *ct_nats_trace_known(const struct ct_nats_fetcher *f
 	char host[128], uuid[33], before[sizeof trace->subject];
 
 	if (subject_split(subject, host, uuid, before, sizeof before))
-		trace = trace_of(fetch, uuid);
+		trace = trace_of(fetch, host, uuid);
 	return trace;
 }
 
@@ -141,12 +161,13 @@ enum ctrace_status ct_nats_trace_find(struct ct_nats_fetcher *fetch, natsMsg *me
 	if (!subject_split(natsMsg_GetSubject(message), host, uuid, before, sizeof before) ||
 	    natsMsgHeader_Get(message, CT_NATS_NAME, &name) != NATS_OK)
 		return CTRACE_OK;
-	trace = trace_of(fetch, uuid);
+	trace = trace_of(fetch, host, uuid);
 	if (trace == NULL) {
 		trace = calloc(1, sizeof *trace);
 		if (trace == NULL)
 			return CTRACE_NOT_ENOUGH_MEMORY;
 		memcpy(trace->uuid, uuid, sizeof uuid);
+		memcpy(trace->host, host, sizeof host);
 		memcpy(trace->subject, before, sizeof before);
 		status = trace_make(fetch, trace, host, name);
 		if (status != CTRACE_OK) {
@@ -257,6 +278,33 @@ bool ct_nats_header_is_there(natsMsg *message, const char *name)
 	return natsMsgHeader_Get(message, name, &text) == NATS_OK && text != NULL;
 }
 
+static void refuse(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace,
+		   const char *why)
+{
+	fetch->copy->refused++;
+	if (trace->is_refused)
+		return;
+	trace->is_refused = true;
+	ct_nats_notice(fetch->copy, "%.200s: message %llu of the stream is not taken: %s",
+		       strrchr(trace->path, '/') + 1, (unsigned long long)fetch->sequence, why);
+}
+
+/* Are they those of the trace and the host that the subject names? */
+static bool metadata_are_of(const struct ct_nats_copied_trace *trace, const char *bytes,
+			    size_t size)
+{
+	struct ct_trace_info info;
+	char host[sizeof trace->host], uuid[sizeof trace->uuid];
+	size_t at;
+
+	if (ct_binfile_info_parse(bytes, size, &info, &at) != CTRACE_OK)
+		return true; /* readers report it */
+	for (size_t i = 0; i < sizeof info.uuid; i++)
+		(void)snprintf(uuid + 2 * i, 3, "%02x", info.uuid[i]);
+	ct_nats_host_token(host, sizeof host, info.host);
+	return strcmp(uuid, trace->uuid) == 0 && strcmp(host, trace->host) == 0;
+}
+
 /* Puts the metadata in place as a whole, so that a reader of the directory never sees a part. */
 static enum ctrace_status metadata_put(struct ct_nats_fetcher *fetch,
 				       struct ct_nats_copied_trace *trace, const char *bytes,
@@ -316,6 +364,18 @@ static bool trace_is_other(const struct ct_nats_fetcher *fetch, natsMsg *message
 		!name_is_wanted(fetch->address.job, info.jobname));
 }
 
+static enum ctrace_status metadata_whole(struct ct_nats_fetcher *fetch,
+					 struct ct_nats_copied_trace *trace, const char *bytes,
+					 size_t size)
+{
+	if (metadata_are_of(trace, bytes, size))
+		return metadata_put(fetch, trace, bytes, size);
+	refuse(fetch, trace,
+	       "its metadata are those of another host or trace than its subject names");
+	trace->has_left = true;
+	return CTRACE_OK;
+}
+
 enum ctrace_status ct_nats_metadata_take(struct ct_nats_fetcher *fetch,
 					 struct ct_nats_copied_trace *trace, natsMsg *message)
 {
@@ -331,8 +391,9 @@ enum ctrace_status ct_nats_metadata_take(struct ct_nats_fetcher *fetch,
 	}
 	if (offset == 0)
 		trace->parts_sequence = fetch->sequence;
+	trace->is_complete = ct_nats_header_is_there(message, CT_NATS_COMPLETE);
 	if (size == total)
-		return metadata_put(fetch, trace, natsMsg_GetData(message), size);
+		return metadata_whole(fetch, trace, natsMsg_GetData(message), size);
 	if (offset == 0) {
 		free(trace->parts);
 		trace->parts = malloc(total);
@@ -345,7 +406,7 @@ enum ctrace_status ct_nats_metadata_take(struct ct_nats_fetcher *fetch,
 		return CTRACE_OK; /* its first part came before */
 	memcpy(trace->parts + offset, natsMsg_GetData(message), size);
 	trace->parts_got += size;
-	return trace->parts_got == total ? metadata_put(fetch, trace, trace->parts, total)
+	return trace->parts_got == total ? metadata_whole(fetch, trace, trace->parts, total)
 					 : CTRACE_OK;
 }
 
@@ -633,12 +694,16 @@ static const struct ct_nats_copied *file_whole(const struct ct_nats_copied_trace
 	return file;
 }
 
-/* Does the closing mark at `at` name a size that the copy has not? */
-static bool mark_differs(const struct ct_nats_copied_trace *trace, const char *at, const char *end)
+/* Does the closing mark at `at` name a size that the copy has not?  Counts bytes that are missing
+ * at the ends of files; *out_name is one of these files. */
+static bool mark_differs(const struct ct_nats_copied_trace *trace, bool knows_all, const char *at,
+			 const char *end, uint64_t *out_missing, char out_name[24])
 {
 	struct ct_bin_mark mark;
+	bool differs = false;
 	uint32_t id;
 
+	*out_missing = 0;
 	at += sizeof CT_BIN_MARK_CLOSED - 1;
 	while (ct_bin_mark_next(&at, end, &id, &mark) == CTRACE_OK) {
 		const struct ct_nats_copied *file;
@@ -647,11 +712,17 @@ static bool mark_differs(const struct ct_nats_copied_trace *trace, const char *a
 		if (id != CT_BIN_LOST)
 			(void)snprintf(name, sizeof name, "stream.%" PRIu32, id);
 		file = file_whole(trace, name);
-		if (file == NULL ||
-		    (!file->is_whole && (file->has.base != 0 || file->has.end != mark.value)))
-			return true;
+		if (file != NULL &&
+		    (file->is_whole || (file->has.base == 0 && file->has.end == mark.value)))
+			continue;
+		differs = true;
+		/* A file of which nothing is there may have been removed in order before. */
+		if (file == NULL ? !knows_all : file->has.end >= mark.value)
+			continue;
+		*out_missing += mark.value - (file != NULL ? file->has.end : 0);
+		memcpy(out_name, name, sizeof name);
 	}
-	return false;
+	return differs;
 }
 
 /* Reads the metadata of the copy.  Returns the closing mark in it, and its end; NULL: none. */
@@ -675,10 +746,12 @@ bool ct_nats_copy_is_closed(const struct ct_nats_copied_trace *trace)
 {
 	const char *end, *mark;
 	struct ct_buf text;
+	uint64_t missing;
 	bool is_closed;
+	char name[24];
 
 	mark = mark_read(trace, &text, &end);
-	is_closed = mark != NULL && !mark_differs(trace, mark, end);
+	is_closed = mark != NULL && !mark_differs(trace, false, mark, end, &missing, name);
 	ct_buf_fini(&text);
 	return is_closed;
 }
@@ -689,9 +762,24 @@ enum ctrace_status ct_nats_mark_remove(struct ct_nats_fetcher *fetch,
 	enum ctrace_status status = CTRACE_OK;
 	const char *end, *mark;
 	struct ct_buf text;
+	uint64_t missing;
+	char name[24];
 
 	mark = mark_read(trace, &text, &end);
-	if (mark != NULL && mark_differs(trace, mark, end)) {
+	if (mark == NULL || !mark_differs(trace, fetch->copy->is_archive && trace->is_whole, mark,
+					  end, &missing, name)) {
+		; /* it is true */
+	} else if (trace->is_complete && missing > 0 && fetch->copy->take == NULL &&
+		   fetch->copy->until_ns == UINT64_MAX) {
+		/* Everything had been sent before these metadata: readers report what is not there.
+		 */
+		fetch->copy->incomplete++;
+		ct_nats_notice(
+			fetch->copy,
+			"%.200s: the end is missing: %llu bytes of %s; the servers have lost "
+			"them, or somebody has removed them",
+			strrchr(trace->path, '/') + 1, (unsigned long long)missing, name);
+	} else {
 		size_t before = (size_t)(mark - text.data);
 		size_t behind = text.size - (size_t)(end - text.data);
 
@@ -700,4 +788,84 @@ enum ctrace_status ct_nats_mark_remove(struct ct_nats_fetcher *fetch,
 	}
 	ct_buf_fini(&text);
 	return status;
+}
+
+/* -----------------------------------------------------------------------------------------------
+ * What the copy has
+ */
+
+static const struct ct_nats_copied *file_known(const struct ct_nats_copied_trace *trace,
+					       const char *name)
+{
+	const struct ct_nats_copied *file = trace->files;
+
+	while (file != NULL && strcmp(file->name, name) != 0)
+		file = file->next;
+	return file;
+}
+
+bool ct_nats_copy_has(const struct ct_nats_copied_trace *trace, const char *name, natsMsg *message,
+		      uint64_t size)
+{
+	uint64_t offset = ct_nats_header_number(message, CT_NATS_OFFSET);
+	uint64_t restarts = ct_nats_header_number(message, CT_NATS_RESTART);
+	const struct ct_nats_copied *file = file_known(trace, name);
+
+	if (strcmp(name, CT_NATS_METADATA) == 0)
+		return trace->has_metadata;
+	if (file == NULL && ct_nats_name_is_packed(name) && trace->is_closed) {
+		char unpacked[sizeof file->name];
+
+		(void)snprintf(unpacked, sizeof unpacked, "%.*s", (int)(strlen(name) - 4), name);
+		return file_known(trace, unpacked) != NULL;
+	}
+	if (file == NULL || restarts > file->restarts)
+		return false;
+	return file->is_replaced || restarts < file->restarts ||
+	       (file->has.is_begun && offset + size >= offset && offset + size <= file->has.end);
+}
+
+/* Has the copy other bytes than the message at their place? */
+static bool bytes_differ(struct ct_nats_fetcher *fetch, const struct ct_nats_copied_trace *trace,
+			 struct ct_nats_copied *file, natsMsg *message)
+{
+	const struct ct_nats_extent *has = &file->has;
+	uint64_t offset = ct_nats_header_number(message, CT_NATS_OFFSET);
+	const char *bytes = natsMsg_GetData(message);
+	size_t left = (size_t)natsMsg_GetDataLength(message);
+	char mine[4096];
+
+	if (file->is_replaced || has->base != has->floor || offset < has->base ||
+	    ct_nats_header_number(message, CT_NATS_RESTART) < file->restarts ||
+	    !ct_nats_file_open(fetch, trace, file, 0))
+		return false; /* it is not known */
+	while (left > 0) {
+		size_t part = left < sizeof mine ? left : sizeof mine;
+
+		if (pread(file->fd, mine, part, (off_t)(offset - has->base)) != (ssize_t)part ||
+		    memcmp(mine, bytes, part) != 0)
+			return true;
+		offset += part;
+		bytes += part;
+		left -= part;
+	}
+	return false;
+}
+
+bool ct_nats_closed_refuse(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace,
+			   const char *name, natsMsg *message)
+{
+	bool changes =
+		!ct_nats_copy_has(trace, name, message, (uint64_t)natsMsg_GetDataLength(message));
+	struct ct_nats_copied *file;
+
+	/* Earlier metadata come again when the servers went back: what differs is not looked at. */
+	if (!changes && strcmp(name, CT_NATS_METADATA) != 0) {
+		file = ct_nats_copied_find(trace, name);
+		changes = file != NULL && file->has.is_begun &&
+			  bytes_differ(fetch, trace, file, message);
+	}
+	if (changes)
+		refuse(fetch, trace, "it would change a trace that was complete");
+	return changes;
 }

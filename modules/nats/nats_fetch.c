@@ -70,8 +70,11 @@ static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg **
 	if (status != CTRACE_OK || trace == NULL || trace->is_other)
 		return status;
 	ct_nats_clock_take(trace, message);
-	if (trace->first_sequence == 0)
+	if (trace->first_sequence == 0) {
 		trace->first_sequence = fetch->sequence;
+		trace->is_whole |= strcmp(name, CT_NATS_METADATA) == 0 &&
+				   !ct_nats_header_is_there(message, CT_NATS_COMPLETE);
+	}
 	if (fetch->copy->prunes)
 		status = ct_nats_prune_note(trace, fetch->sequence,
 					    strcmp(name, CT_NATS_METADATA) == 0);
@@ -79,6 +82,10 @@ static enum ctrace_status message_take(struct ct_nats_fetcher *fetch, natsMsg **
 		return status;
 	fetch->copy->messages++;
 	fetch->copy->bytes += (uint64_t)natsMsg_GetDataLength(message);
+	if (trace->is_closed) {
+		trace->has_left |= ct_nats_closed_refuse(fetch, trace, name, message);
+		return CTRACE_OK;
+	}
 	if (strcmp(name, CT_NATS_METADATA) == 0)
 		return ct_nats_metadata_take(fetch, trace, message);
 	if (name_is_stream(name))
@@ -228,15 +235,60 @@ static bool parts_are_due(const struct ct_nats_fetcher *fetch)
 		(fetch->new_bytes > 0 && nats_Now() - fetch->new_since_ms >= TAKE_MS));
 }
 
+/* The servers may have made the stream anew, or have gone back to an earlier state.  Returns true
+ * when messages have other numbers. */
+static bool stream_compare(struct ct_nats_fetcher *fetch)
+{
+	int64_t created = fetch->link.created;
+	enum ct_nats_kept kept = CT_NATS_KEPT;
+	bool is_new;
+
+	if (ct_nats_stream_look(&fetch->link, &fetch->address, false, fetch->copy->error) !=
+	    CTRACE_OK)
+		return false;
+	is_new = fetch->link.created != created;
+	if (!is_new)
+		kept = ct_nats_place_look(&fetch->link, &fetch->address, &fetch->last, fetch->copy);
+	if (!is_new && kept == CT_NATS_KEPT)
+		return false;
+	if (!is_new)
+		ct_nats_lost_notice(&fetch->link, &fetch->address, &fetch->last, kept,
+				    "were copied", fetch->copy);
+	ct_nats_fetch_renumber(fetch, is_new);
+	fetch->last_sequence = fetch->link.last_sequence;
+	return true;
+}
+
+/* libnats makes another consumer when servers fail, which goes on at the next number. */
+static bool consumer_changes(struct ct_nats_fetcher *fetch, const char *name)
+{
+	bool changes = fetch->consumer[0] != '\0' && strcmp(fetch->consumer, name) != 0;
+
+	(void)snprintf(fetch->consumer, sizeof fetch->consumer, "%s", name);
+	return changes;
+}
+
+/* *out_is_renumbered: the message was not taken, since it comes again. */
 static enum ctrace_status message_consume(struct ct_nats_fetcher *fetch, natsMsg *message,
-					  uint64_t *out_pending)
+					  uint64_t *out_pending, bool *out_is_renumbered)
 {
 	jsMsgMetaData *data = NULL;
 	enum ctrace_status status;
+	const char *id = NULL;
 
 	if (natsMsg_GetMetaData(&data, message) == NATS_OK) {
+		if (consumer_changes(fetch, data->Consumer) && stream_compare(fetch)) {
+			*out_is_renumbered = true;
+			jsMsgMetaData_Destroy(data);
+			natsMsg_Destroy(message);
+			return CTRACE_OK;
+		}
 		*out_pending = data->NumPending;
 		fetch->sequence = data->Sequence.Stream;
+		fetch->last = (struct ct_nats_place){ .sequence = data->Sequence.Stream,
+						      .time = data->Timestamp };
+		if (natsMsgHeader_Get(message, CT_NATS_ID, &id) == NATS_OK && id != NULL)
+			(void)snprintf(fetch->last.id, sizeof fetch->last.id, "%s", id);
 		fetch->taken = data->Sequence.Consumer;
 		fetch->is_changed = true;
 		fetch->copy->reported[0] = '\0'; /* the next failure is another one */
@@ -247,7 +299,7 @@ static enum ctrace_status message_consume(struct ct_nats_fetcher *fetch, natsMsg
 	return status;
 }
 
-uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken)
+uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken, char out_name[64])
 {
 	jsConsumerInfo *info = NULL;
 	uint64_t pending = 1;
@@ -255,8 +307,11 @@ uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken
 
 	(void)jsOptions_Init(&request);
 	request.Wait = SILENT_MS;
-	if (natsSubscription_GetConsumerInfo(&info, subscription, &request, NULL) == NATS_OK)
+	if (natsSubscription_GetConsumerInfo(&info, subscription, &request, NULL) == NATS_OK) {
 		pending = info->NumPending + (info->Delivered.Consumer > taken);
+		if (out_name != NULL)
+			(void)snprintf(out_name, 64, "%s", info->Name);
+	}
 	jsConsumerInfo_Destroy(info);
 	return pending;
 }
@@ -276,7 +331,8 @@ static uint64_t messages_queued(natsSubscription *subscription)
  * that one is of another subject, the copy ends when the consumer is silent and has none to come;
  * what a message itself says of those to come is not enough, for nats-server 2.9 says 0 before the
  * last one at times.
- * *out_got: what the consumer has failed with.  NATS_TIMEOUT: it is silent.  NATS_OK: not at all.
+ * *out_got: what the consumer has failed with.  NATS_TIMEOUT: it is silent.  NATS_MISMATCH:
+ * messages have other numbers.  NATS_OK: not at all.
  */
 static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 					natsSubscription *subscription, natsStatus *out_got)
@@ -289,12 +345,20 @@ static enum ctrace_status messages_take(struct ct_nats_fetcher *fetch,
 		natsMsg *message = NULL;
 		natsStatus got = natsSubscription_NextMsg(&message, subscription, NEXT_MS);
 		uint64_t pending = 1;
+		bool is_renumbered = false;
+		char consumer[64] = "";
 
 		if (got == NATS_OK) {
-			status = message_consume(fetch, message, &pending);
+			status = message_consume(fetch, message, &pending, &is_renumbered);
 			pending += messages_queued(subscription);
 		} else if (got == NATS_TIMEOUT) {
-			pending = ct_nats_consumer_pending(subscription, fetch->taken);
+			pending = ct_nats_consumer_pending(subscription, fetch->taken, consumer);
+			is_renumbered = consumer[0] != '\0' && consumer_changes(fetch, consumer) &&
+					stream_compare(fetch);
+		}
+		if (is_renumbered) {
+			*out_got = NATS_MISMATCH;
+			return status;
 		}
 		if (got == NATS_OK || pending == 0)
 			heard_ms = nats_Now();
@@ -329,29 +393,40 @@ static natsStatus consumer_make(struct ct_nats_fetcher *fetch, natsSubscription 
 	jsOptions request;
 	jsSubOptions options;
 	uint64_t since_ns = fetch->copy->since_ns;
+	int64_t from = 0;
 
+	fetch->consumer[0] = '\0';
 	(void)jsOptions_Init(&request);
 	request.Wait = SILENT_MS;
 	(void)jsSubOptions_Init(&options);
 	options.Stream = fetch->address.stream;
 	options.Ordered = true;
-	if (since_ns > 0 && fetch->sequence == 0) {
+	if (since_ns > 0 && since_ns < INT64_MAX && fetch->sequence == 0) {
 		uint64_t ahead = ct_nats_lead(fetch) + AHEAD_NS;
 
-		since_ns = since_ns > ahead ? since_ns - ahead : 0;
+		from = since_ns > ahead ? (int64_t)(since_ns - ahead) : 0;
 	}
+	if (fetch->again_from > from)
+		from = fetch->again_from;
 	if (fetch->sequence > 0) {
 		options.Config.DeliverPolicy = js_DeliverByStartSequence;
 		options.Config.OptStartSeq = fetch->sequence + 1;
-	} else if (since_ns > 0 && since_ns < INT64_MAX) {
+	} else if (from > 0) {
 		options.Config.DeliverPolicy = js_DeliverByStartTime;
-		options.Config.OptStartTime = (int64_t)since_ns;
+		options.Config.OptStartTime = from;
 	}
 	return js_SubscribeSync(out, fetch->link.context, fetch->filter, &request, &options, NULL);
 }
 
-void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch)
+void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch, bool is_new)
 {
+	/* What the servers took before the last message that came from them, this copy has.  An
+	 * archive may have left some for later. */
+	if (!is_new && !fetch->copy->is_archive && fetch->last.time > (int64_t)AHEAD_NS)
+		fetch->again_from = fetch->last.time - (int64_t)AHEAD_NS;
+	else
+		fetch->again_from = 0;
+	fetch->last = (struct ct_nats_place){ .sequence = 0 };
 	fetch->sequence = 0;
 	for (struct ct_nats_copied_trace *trace = fetch->traces; trace != NULL;
 	     trace = trace->next) {
@@ -359,23 +434,12 @@ void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch)
 		trace->stored_count = 0;
 		for (struct ct_nats_copied *file = trace->files; file != NULL; file = file->next) {
 			ct_nats_late_remove(fetch, file);
-			file->restarts = file->first_sequence = 0;
+			file->first_sequence = 0;
+			if (is_new)
+				file->restarts = 0;
 			if (ct_nats_name_is_packed(file->name) && !file->is_whole)
 				file->has.is_begun = false;
 		}
-	}
-}
-
-/* The servers may have made the stream anew, whose messages have other numbers. */
-static void stream_compare(struct ct_nats_fetcher *fetch)
-{
-	int64_t created = fetch->link.created;
-
-	if (ct_nats_stream_look(&fetch->link, &fetch->address, false, fetch->copy->error) ==
-		    CTRACE_OK &&
-	    fetch->link.created != created) {
-		ct_nats_fetch_renumber(fetch);
-		fetch->last_sequence = fetch->link.last_sequence;
 	}
 }
 
@@ -422,7 +486,7 @@ static enum ctrace_status consumers_take(struct ct_nats_fetcher *fetch)
 			return silence_fail(fetch, got);
 		if (fetch->sequence != sequence)
 			tries = 0;
-		stream_compare(fetch);
+		(void)stream_compare(fetch);
 	}
 	return copy->goes_on(copy->user) ? silence_fail(fetch, got) : status;
 }
@@ -498,6 +562,7 @@ enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy)
 	} while (status == CTRACE_OUTPUT_ERROR && copy->follows && ct_nats_retry(copy));
 	if (status != CTRACE_OK)
 		return status;
+	ct_nats_servers_note(&fetch.link, &fetch.address, copy);
 	status = stream_fetch(&fetch);
 	if (status == CTRACE_OK)
 		status = traces_end(&fetch);

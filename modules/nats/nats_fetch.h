@@ -55,6 +55,7 @@ struct ct_nats_copied {
 struct ct_nats_copied_trace {
 	struct ct_nats_copied_trace *next;
 	char uuid[33];
+	char host[128];     /* a word of the subject */
 	char subject[1024]; /* of its messages, without the file */
 	char *path;
 	struct ct_nats_copied *files;
@@ -66,6 +67,10 @@ struct ct_nats_copied_trace {
 	bool is_changed;   /* bytes of streams came */
 	bool is_hidden;    /* it has nothing new: its metadata have another name */
 	bool is_other;     /* of a host or job whose name is the same word in subjects */
+	bool is_closed;    /* an archive has all of it, and its end: nothing is changed */
+	bool is_refused;   /* that was reported */
+	bool is_complete;  /* its last metadata came behind all its packets */
+	bool is_whole;     /* the copy has its first message: the metadata before its packets */
 	/* numbers of its messages in the stream */
 	uint64_t first_sequence;
 	uint64_t metadata_sequence; /* of the first message of the last whole metadata; 0: none */
@@ -91,9 +96,13 @@ struct ct_nats_fetcher {
 	uint64_t new_bytes;
 	int64_t new_since_ms;
 	bool is_repeated;
-	char filter[1400]; /* the subjects that are copied */
-	uint64_t sequence; /* of the last message that was taken */
-	uint64_t taken;    /* how many messages of the consumer */
+	char filter[1400];         /* the subjects that are copied */
+	uint64_t sequence;         /* of the last message that was taken */
+	struct ct_nats_place last; /* the same message */
+	int64_t again_from; /* after the servers have gone back: messages before were taken; ns */
+	char consumer[64];  /* the name of the servers' consumer; libnats makes another one at times
+			     */
+	uint64_t taken;     /* how many messages of the consumer */
 	/* of the last message that the stream had; a copy that follows goes on behind it */
 	/* Destroyed when the connection is closed: in libnats 3.4, a message that comes while its
 	 * subscription is destroyed leaves a lock behind, and the thread that reads waits for it.
@@ -110,12 +119,14 @@ struct ct_nats_fetcher {
 /* Stores the reason in copy->error, and returns the status. */
 enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace_status status,
 				      const char *path, const char *what);
-/* The stream was made anew: its messages have other numbers, and the forwarders send everything
- * again, each file for the first time. */
-void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch);
+/* Messages have other numbers from now on.  is_new: the stream was made anew, and the forwarders
+ * send everything again, each file for the first time; else the servers have gone back. */
+void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch, bool is_new);
 /* Returns how many messages the consumer has after the first `taken`.  At least 1 when it has sent
- * one that has not arrived here, or does not answer. */
-uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken);
+ * one that has not arrived here, or does not answer.  Stores the consumer's name unless out_name is
+ * NULL. */
+uint64_t ct_nats_consumer_pending(natsSubscription *subscription, uint64_t taken,
+				  char out_name[64]);
 
 /* ---- nats_copied.c */
 /* A header's number; 0 when it is missing. */
@@ -125,6 +136,14 @@ bool ct_nats_header_is_there(natsMsg *message, const char *name);
  * message is not of ctrace. */
 enum ctrace_status ct_nats_trace_find(struct ct_nats_fetcher *fetch, natsMsg *message,
 				      struct ct_nats_copied_trace **out);
+/* The host in the subject of a trace's messages. */
+bool ct_nats_subject_host(const char *subject, char out[128]);
+/* Has the copy what the message has, whose body has that size? */
+bool ct_nats_copy_has(const struct ct_nats_copied_trace *trace, const char *name, natsMsg *message,
+		      uint64_t size);
+/* A trace that is closed: is the message one that would change it?  Reports that. */
+bool ct_nats_closed_refuse(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *trace,
+			   const char *name, natsMsg *message);
 /* Returns the trace of a message's subject that the copy has; NULL: none. */
 struct ct_nats_copied_trace *ct_nats_trace_known(const struct ct_nats_fetcher *fetch,
 						 const char *subject);

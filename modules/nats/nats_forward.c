@@ -23,6 +23,7 @@
 
 #include "base/base.h"
 #include "format/format.h"
+#include "lib/emit/binfile.h"
 #include "read/binfile_metadata.h"
 
 #include <dirent.h>
@@ -118,6 +119,16 @@ static struct ct_nats_chunk chunk_cut(const unsigned char *bytes, size_t size, s
 	return chunk;
 }
 
+/* Before the pass has ended.  What failed ends it: each wait takes half a minute. */
+static enum ctrace_status settle_early(struct ct_nats_forwarder *forward, bool *out_is_settled)
+{
+	enum ctrace_status status = ct_nats_messages_settle(forward, out_is_settled);
+
+	if (!*out_is_settled)
+		__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
+	return status;
+}
+
 static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct_nats_trace *trace,
 				    struct ct_nats_file *file)
 {
@@ -137,7 +148,7 @@ static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct
 		size_t size = left < forward->body_max ? (size_t)left : forward->body_max;
 		struct ct_nats_chunk chunk = { .bytes = forward->body, .size = size };
 		struct ct_packet_head head;
-		bool is_settled = true;
+		bool is_settled;
 
 		if (!bytes_read(fd, forward->body, size, file->sent)) {
 			trace_skip(forward, trace, file->name, strerror(EIO));
@@ -157,13 +168,11 @@ static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct
 		chunk.version = file->restarts;
 		chunk.begins = chunk.begins || (is_packed && file->sent == 0);
 		chunk.packed_size = is_packed ? file->limit : 0;
-		status = ct_nats_message_send(forward, trace, file->name, &chunk);
 		file->sent += chunk.size;
-		file->sum = ct_nats_sum_add(file->sum, chunk.bytes, chunk.size);
+		file->sum = chunk.sum = ct_nats_sum_add(file->sum, chunk.bytes, chunk.size);
+		status = ct_nats_message_send(forward, trace, file->name, &chunk);
 		if (status == CTRACE_OK && forward->under_way >= UNDER_WAY)
-			status = ct_nats_messages_settle(forward, &is_settled);
-		if (!is_settled) /* the pass ends; each wait takes half a minute */
-			__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
+			status = settle_early(forward, &is_settled);
 	}
 	if (fd >= 0)
 		(void)close(fd);
@@ -256,7 +265,7 @@ static bool metadata_are_due(const struct ct_nats_forwarder *forward,
 /* Sends the metadata if they have changed since, or are due. */
 static enum ctrace_status metadata_send(struct ct_nats_forwarder *forward,
 					struct ct_nats_trace *trace, const unsigned char *bytes,
-					size_t size)
+					size_t size, bool is_complete)
 {
 	struct ct_nats_sum sum = ct_nats_sum_add(CT_NATS_SUM_EMPTY, bytes, size);
 	enum ctrace_status status = CTRACE_OK;
@@ -274,6 +283,8 @@ static enum ctrace_status metadata_send(struct ct_nats_forwarder *forward,
 			.offset = at,
 			.total = size,
 			.version = sum.value + trace->metadata.restarts,
+			.sum = sum,
+			.is_complete = is_complete,
 		};
 
 		status = ct_nats_message_send(forward, trace, CT_NATS_METADATA, &chunk);
@@ -284,9 +295,23 @@ static enum ctrace_status metadata_send(struct ct_nats_forwarder *forward,
 	return status;
 }
 
+/* Is the trace closed, and has each byte of it been sent? */
+static bool trace_is_whole(const struct ct_nats_trace *trace, const char *text, size_t size)
+{
+	size_t end = 0;
+	bool is_whole = !trace->is_open &&
+			ct_bin_mark_find(text, size, CT_BIN_MARK_CLOSED, &end) != NULL &&
+			end == size;
+
+	for (const struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
+		is_whole = is_whole && file->sent == file->limit;
+	return is_whole;
+}
+
 static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct ct_nats_trace *trace)
 {
 	enum ctrace_status status = CTRACE_OK;
+	bool is_complete;
 	int fd = file_open(trace, CT_NATS_METADATA);
 	struct stat stat;
 	unsigned char *text;
@@ -320,19 +345,32 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
 			ct_nats_trace_reset(trace);
 			memcpy(trace->uuid, uuid, sizeof uuid);
 		}
-		if (!trace->is_begun)
+		if (!trace->is_begun) {
 			ct_nats_note_read(forward, trace);
+			ct_nats_trace_compare(forward, trace);
+		}
 		trace->is_complete =
 			forward->copy->is_spool && !trace->is_open &&
 			ct_nats_spool_is_complete(trace, (const char *)text, (size_t)stat.st_size);
 		status = streams_look(forward, trace);
-		if (status == CTRACE_OK)
-			status = metadata_send(forward, trace, text, (size_t)stat.st_size);
+		if (status == CTRACE_OK && forward->copy->verifies && trace->verified_ms == 0)
+			status = ct_nats_trace_verify(forward, trace);
+		if (status == CTRACE_OK) {
+			is_complete =
+				trace_is_whole(trace, (const char *)text, (size_t)stat.st_size);
+			status = metadata_send(forward, trace, text, (size_t)stat.st_size,
+					       is_complete);
+		}
 		for (struct ct_nats_file *file = trace->files; file != NULL && status == CTRACE_OK;
 		     file = file->next)
 			status = file_send(forward, trace, file);
+		/* Nothing comes behind the metadata that say so. */
+		is_complete = trace_is_whole(trace, (const char *)text, (size_t)stat.st_size);
+		if (status == CTRACE_OK && is_complete && metadata_are_due(forward, trace))
+			status = settle_early(forward, &is_complete);
 		if (status == CTRACE_OK)
-			status = metadata_send(forward, trace, text, (size_t)stat.st_size);
+			status = metadata_send(forward, trace, text, (size_t)stat.st_size,
+					       is_complete);
 		trace->is_sent = status == CTRACE_OK;
 	} else if (!trace->is_open) {
 		trace_skip(forward, trace, CT_NATS_METADATA, "these are no metadata of ctrace");
@@ -431,7 +469,8 @@ static enum ctrace_status pass(struct ct_nats_forwarder *forward, bool *out_is_s
 		status = path_look(forward, forward->copy->paths[i], PATH_DEPTH);
 	for (struct ct_nats_trace *trace = forward->traces; trace != NULL && status == CTRACE_OK;
 	     trace = trace->next)
-		status = trace_send(forward, trace);
+		if (trace->since_ms == 0)
+			status = trace_send(forward, trace);
 	if (status == CTRACE_OK)
 		status = ct_nats_messages_settle(forward, out_is_settled);
 	return status;
@@ -506,8 +545,9 @@ static enum ctrace_status passes(struct ct_nats_forwarder *forward)
 		uint64_t reconnects = ct_nats_reconnects(forward);
 		int64_t begun_ms = nats_Now(), used_ms = processor_ms();
 
-		/* Servers may have come back without the stream. */
-		if (reconnects != forward->reconnects && ct_nats_stream_check(forward) == CTRACE_OK)
+		/* Servers may have come back without the stream, or with an earlier state of it. */
+		if ((reconnects != forward->reconnects || begun_ms >= forward->look_at_ms) &&
+		    ct_nats_stream_check(forward) == CTRACE_OK)
 			forward->reconnects = reconnects;
 		status = pass(forward, &is_settled);
 		if (status == CTRACE_OK && !is_settled)
@@ -541,7 +581,7 @@ static enum ctrace_status passes(struct ct_nats_forwarder *forward)
 
 enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy)
 {
-	struct ct_nats_forwarder forward = { .copy = copy };
+	struct ct_nats_forwarder forward = { .copy = copy, .lock = PTHREAD_MUTEX_INITIALIZER };
 	jsOptions options;
 	enum ctrace_status status =
 		ct_nats_address_parse(copy->address, true, &forward.address, copy->error);
@@ -570,8 +610,8 @@ enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy)
 		forward.link.context = NULL;
 		(void)jsOptions_Init(&options);
 		options.PublishAsync.MaxPending = UNDER_WAY;
-		options.PublishAsync.ErrHandler = ct_nats_publish_failed;
-		options.PublishAsync.ErrHandlerClosure = &forward;
+		options.PublishAsync.AckHandler = ct_nats_publish_ended;
+		options.PublishAsync.AckHandlerClosure = &forward;
 		options.PublishAsync.StallWait = ACKNOWLEDGE_MS;
 		options.Wait = CT_NATS_REQUEST_MS;
 		if (natsConnection_JetStream(&forward.link.context, forward.link.connection,

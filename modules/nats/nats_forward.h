@@ -1,5 +1,6 @@
 /*
- * nats_forward.h - the parts of a forwarder: nats_forward.c, nats_note.c, nats_publish.c.
+ * nats_forward.h - the parts of a forwarder: nats_forward.c, nats_note.c, nats_publish.c,
+ * nats_spool.c, nats_verify.c.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -9,6 +10,8 @@
 #include "nats_parts.h"
 
 #include "format/format.h"
+
+#include <pthread.h>
 
 #define UNDER_WAY 16 /* messages */
 #define ACKNOWLEDGE_MS 10000
@@ -42,15 +45,24 @@ struct ct_nats_trace {
 	char uuid[33];
 	bool is_open;         /* a process has it open */
 	bool is_begun;        /* its note was read */
+	int64_t verified_ms;  /* when it was compared with what the stream has; 0: it was not */
 	bool is_acknowledged; /* the servers have all that was sent */
 	bool is_noted;        /* the note is that of the present state */
+	struct ct_nats_place place; /* its last message that the servers acknowledged */
 	/* of a spool: */
 	bool is_there;    /* found in this pass */
 	bool is_complete; /* no process has it open or will write to it */
 	bool is_sent;     /* in this pass all its bytes were sent, or had been before */
+	int64_t since_ms; /* complete and acknowledged since; 0: it is not */
 	struct ct_nats_file *files;
 	struct ct_nats_file metadata;
 };
+
+/* The last message of a trace that was acknowledged since the last call of settle. */
+struct ct_nats_acknowledged {
+	struct ct_nats_place place;
+};
+#define ACKNOWLEDGED 64u /* traces between two calls: no more than messages under way, mostly */
 
 struct ct_nats_forwarder {
 	struct ct_nats_copy *copy;
@@ -60,6 +72,9 @@ struct ct_nats_forwarder {
 	unsigned char *body; /* BODY_MAX bytes */
 	size_t body_max;
 	uint32_t under_way;
+	pthread_mutex_t lock; /* of the next two, which a thread of libnats writes */
+	struct ct_nats_acknowledged acknowledged[ACKNOWLEDGED];
+	unsigned acknowledged_count;
 	int failed;              /* atomic: a message was not acknowledged */
 	int has_refusal;         /* atomic: refusal is set */
 	char refusal[256];       /* why the first message of them failed */
@@ -67,6 +82,9 @@ struct ct_nats_forwarder {
 	int64_t unsettled_since; /* ms since 1970; 0: all was acknowledged */
 	bool has_sent;           /* in this pass */
 	bool has_skipped;        /* in this pass: something cannot be read, see copy->error */
+	bool has_reported_loss;  /* that servers have lost what notes say they acknowledged */
+	int64_t measure_at_ms;   /* the spool is not measured before */
+	int64_t look_at_ms;      /* the next look at the stream */
 	bool has_reported_room; /* since the last note that was written: there is no room for one */
 };
 
@@ -88,7 +106,9 @@ struct ct_nats_chunk {
 	uint64_t packed_size; /* of the whole file */
 	bool begins;          /* with a packet */
 	uint64_t first_ns, last_ns;
-	uint64_t version; /* part of the message's id */
+	uint64_t version;       /* part of the message's id */
+	bool is_complete;       /* metadata of a trace that is closed, behind all its packets */
+	struct ct_nats_sum sum; /* of the file up to its end */
 };
 
 /* Stores the reason in copy->error, and returns the status. */
@@ -109,7 +129,8 @@ enum ctrace_status ct_nats_notes_write(struct ct_nats_forwarder *forward);
 /* ---- nats_spool.c */
 /* Adds the traces of the spool that have this address, and drops those that are gone. */
 enum ctrace_status ct_nats_spool_look(struct ct_nats_forwarder *forward);
-/* Called when the servers have acknowledged all messages: removes what is sent and complete. */
+/* Called when the servers have acknowledged all messages: removes what is sent and complete, after
+ * the time that the address names; earlier what takes more than half of the spool's size. */
 void ct_nats_spool_remove(struct ct_nats_forwarder *forward);
 /* Is it complete?  text: its metadata. */
 bool ct_nats_spool_is_complete(const struct ct_nats_trace *trace, const char *text, size_t size);
@@ -118,20 +139,33 @@ bool ct_nats_spool_is_complete(const struct ct_nats_trace *trace, const char *te
 enum ctrace_status ct_nats_trace_add(struct ct_nats_forwarder *forward, const char *path);
 void ct_nats_trace_free(struct ct_nats_trace *trace);
 
+/* ---- nats_verify.c */
+/* Asks the stream what it has of the trace, whose files are known, and makes what it lacks due. */
+enum ctrace_status ct_nats_trace_verify(struct ct_nats_forwarder *forward,
+					struct ct_nats_trace *trace);
+
 /* ---- nats_publish.c */
-/* For libnats: a message was refused. */
-void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user);
+/* For libnats, on a thread of its own: a message was acknowledged or refused. */
+void ct_nats_publish_ended(jsCtx *context, natsMsg *message, jsPubAck *acknowledged,
+			   jsPubAckErr *error, void *user);
 enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
 					struct ct_nats_trace *trace, const char *name,
 					const struct ct_nats_chunk *chunk);
+/* The subject of its messages of that file; "*": of all. */
+void ct_nats_trace_subject(const struct ct_nats_forwarder *forward,
+			   const struct ct_nats_trace *trace, const char *name, char *out,
+			   size_t size);
 /* Waits until the servers have all messages, removes the traces of a spool that are complete and
  * sent, and notes how far the others are.  When a message failed, all since the last call that
  * succeeded are to be sent again, and *out_is_settled is false. */
 enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled);
 /* Forgets what was sent of the trace; its note is read again. */
 void ct_nats_trace_reset(struct ct_nats_trace *trace);
-/* Looks at the stream, and makes it when it is missing. */
+/* Looks at the stream, and makes it when it is missing.  What its servers have lost of the traces
+ * is sent again, and reported. */
 enum ctrace_status ct_nats_stream_check(struct ct_nats_forwarder *forward);
+/* Have the servers still what the trace's note says?  If not, sends it again and reports that. */
+void ct_nats_trace_compare(struct ct_nats_forwarder *forward, struct ct_nats_trace *trace);
 /* How often libnats has connected again. */
 uint64_t ct_nats_reconnects(const struct ct_nats_forwarder *forward);
 

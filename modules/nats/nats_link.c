@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <netdb.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -16,6 +17,8 @@
 
 #define RECONNECT_MS 250
 #define WAIT_NS 200000000
+/* for a message; and in which servers that were just started have read what they keep */
+#define PLACE_MS 2000
 /* A server that stands still, or is cut off, closes no connection.  After this time without a byte
  * libnats connects to another one. */
 #define STILL_MS 10000
@@ -359,6 +362,55 @@ static bool subject_is_there(const struct ct_nats_address *address, const jsStre
 	return is_there;
 }
 
+__attribute__((format(printf, 2, 3))) static void servers_add(struct ct_nats_link *link,
+							      const char *format, ...)
+{
+	size_t used = strlen(link->servers);
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(link->servers + used, sizeof link->servers - used, format, arguments);
+	va_end(arguments);
+}
+
+static void servers_describe(struct ct_nats_link *link, const jsStreamInfo *info)
+{
+	const jsClusterInfo *cluster = info->Cluster;
+	int wanted = info->Config != NULL ? (int)info->Config->Replicas : 1;
+	int count = cluster != NULL ? cluster->ReplicasLen + (cluster->Leader != NULL) : 1;
+
+	link->servers[0] = '\0';
+	link->lacks_servers = count < wanted;
+	if (cluster == NULL || (cluster->Leader == NULL && cluster->ReplicasLen == 0))
+		return;
+	servers_add(link, "%.60s", cluster->Leader != NULL ? cluster->Leader : "no server");
+	servers_add(link, cluster->ReplicasLen > 0 ? " leads" : " alone");
+	for (int i = 0; i < cluster->ReplicasLen; i++) {
+		const jsPeerInfo *peer = cluster->Replicas[i];
+
+		link->lacks_servers |= peer->Offline || !peer->Current;
+		servers_add(link, ", %.60s %s", peer->Name != NULL ? peer->Name : "?",
+			    peer->Offline   ? "is offline"
+			    : peer->Current ? "follows"
+					    : "is behind");
+		if ((peer->Offline || !peer->Current) && peer->Lag > 0)
+			servers_add(link, " by %llu messages", (unsigned long long)peer->Lag);
+	}
+	if (count < wanted)
+		servers_add(link, "; %d of %d copies", count, wanted);
+}
+
+void ct_nats_servers_note(const struct ct_nats_link *link, const struct ct_nats_address *address,
+			  struct ct_nats_copy *copy)
+{
+	if (strcmp(copy->servers, link->servers) == 0)
+		return;
+	(void)snprintf(copy->servers, sizeof copy->servers, "%s", link->servers);
+	if (link->lacks_servers)
+		ct_nats_notice(copy, "stream %.100s: not every copy has what comes: %s",
+			       address->stream, link->servers);
+}
+
 enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats_address *address,
 				       bool makes, char error[CT_NATS_ERROR_SIZE])
 {
@@ -380,6 +432,7 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 							    : "is none of ",
 				       address->subject,
 				       address->has_subject ? "; leave it out of the address" : "");
+		servers_describe(link, info);
 		link->created = info->Created;
 		link->first_sequence = info->State.FirstSeq;
 		link->last_sequence = info->State.LastSeq;
@@ -413,6 +466,63 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 	return CTRACE_OUTPUT_ERROR;
 }
 
+/* One of that number is another one when it has another id or time. */
+static bool message_is_another(struct ct_nats_link *link, const struct ct_nats_address *address,
+			       const struct ct_nats_place *place)
+{
+	natsMsg *message = NULL;
+	const char *id = NULL;
+	jsOptions request;
+	bool is_another = false;
+	natsStatus got;
+
+	if (link->may_not_ask)
+		return false;
+	(void)jsOptions_Init(&request);
+	request.Wait = PLACE_MS;
+	got = js_GetMsg(&message, link->context, address->stream, place->sequence, &request, NULL);
+	if (got == NATS_OK) {
+		if (natsMsgHeader_Get(message, CT_NATS_ID, &id) != NATS_OK || id == NULL)
+			id = "";
+		is_another = strcmp(id, place->id) != 0 ||
+			     (place->time != 0 && natsMsg_GetTime(message) != place->time);
+	}
+	link->may_not_ask = got == NATS_TIMEOUT && ct_nats_refusal(link->connection) != NULL;
+	natsMsg_Destroy(message);
+	return is_another;
+}
+
+enum ct_nats_kept ct_nats_place_look(struct ct_nats_link *link, struct ct_nats_address *address,
+				     const struct ct_nats_place *place, struct ct_nats_copy *copy)
+{
+	int64_t end_ms = nats_Now() + PLACE_MS;
+
+	while (place->sequence > link->last_sequence && nats_Now() < end_ms && ct_nats_wait(copy))
+		if (ct_nats_stream_look(link, address, false, copy->error) != CTRACE_OK)
+			return CT_NATS_KEPT;
+	if (place->sequence > link->last_sequence)
+		return CT_NATS_ENDS_BEFORE;
+	return place->sequence > 0 && message_is_another(link, address, place) ? CT_NATS_ANOTHER
+									       : CT_NATS_KEPT;
+}
+
+void ct_nats_lost_notice(const struct ct_nats_link *link, const struct ct_nats_address *address,
+			 const struct ct_nats_place *place, enum ct_nats_kept kept,
+			 const char *what, struct ct_nats_copy *copy)
+{
+	if (kept == CT_NATS_ENDS_BEFORE)
+		ct_nats_notice(
+			copy,
+			"stream %.100s: the servers have lost messages %llu to %llu, which %s",
+			address->stream, (unsigned long long)link->last_sequence + 1,
+			(unsigned long long)place->sequence, what);
+	else
+		ct_nats_notice(copy,
+			       "stream %.100s: the servers have gone back: message %llu and some "
+			       "before it are other ones than those which %s",
+			       address->stream, (unsigned long long)place->sequence, what);
+}
+
 void ct_nats_link_close(struct ct_nats_link *link)
 {
 	jsCtx_Destroy(link->context);
@@ -426,6 +536,17 @@ bool ct_nats_wait(const struct ct_nats_copy *copy)
 
 	(void)nanosleep(&time, NULL);
 	return copy->goes_on(copy->user);
+}
+
+void ct_nats_notice(struct ct_nats_copy *copy, const char *format, ...)
+{
+	char text[CT_NATS_ERROR_SIZE];
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	copy->notice(text, copy->user);
 }
 
 void ct_nats_report(struct ct_nats_copy *copy)

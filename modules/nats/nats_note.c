@@ -77,7 +77,7 @@ static void note_begin(const struct ct_nats_forwarder *forward, const struct ct_
 void ct_nats_note_read(const struct ct_nats_forwarder *forward, struct ct_nats_trace *trace)
 {
 	char path[4200], name[64], begin[NOTE_BEGIN], found[NOTE_BEGIN];
-	unsigned long long sent, sum, restarts;
+	unsigned long long sent, sum, restarts, sequence;
 	FILE *note;
 
 	trace->is_begun = true;
@@ -90,6 +90,8 @@ void ct_nats_note_read(const struct ct_nats_forwarder *forward, struct ct_nats_t
 		(void)fclose(note);
 		return;
 	}
+	if (fscanf(note, "last %llu %159s\n", &sequence, trace->place.id) == 2)
+		trace->place.sequence = sequence;
 	while (fscanf(note, "%63s %llu %llx %llu\n", name, &sent, &sum, &restarts) == 4) {
 		bool is_known = strcmp(name, CT_NATS_METADATA) == 0 || ct_nats_name_is_stream(name);
 		struct ct_nats_file *file = is_known ? ct_nats_file_find(trace, name) : NULL;
@@ -135,7 +137,9 @@ static bool note_write(const struct ct_nats_forwarder *forward, const struct ct_
 	(void)snprintf(new_path, sizeof new_path, "%s.%ld.new", path, (long)getpid());
 	note_begin(forward, trace, begin, sizeof begin);
 	ct_buf_init(&text);
-	ct_buf_add_format(&text, "%s", begin);
+	ct_buf_add_format(&text, "%slast %llu %s\n", begin,
+			  (unsigned long long)trace->place.sequence,
+			  trace->place.id[0] != '\0' ? trace->place.id : "-");
 	note_add(&text, &trace->metadata);
 	for (const struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
 		note_add(&text, file);

@@ -30,6 +30,8 @@ struct ct_nats_address {
 	int64_t replicas;  /* of a stream that is made; 1 */
 	int64_t max_age;   /* seconds; 0: no limit */
 	int64_t max_bytes; /* 0: no limit */
+	int64_t linger;    /* seconds for which a spool keeps what was acknowledged */
+	int64_t spool_size;
 };
 /* On any status but OK says in error what was found, and what was expected.  Without needs_stream
  * the stream may be missing. */
@@ -56,13 +58,23 @@ natsStatus ct_nats_connect_watched(natsConnection **out_connection, natsOptions 
 struct ct_nats_link {
 	natsConnection *connection;
 	jsCtx *context;
-	int64_t payload_max;     /* bytes of a message */
-	int64_t max_bytes;       /* that the stream keeps; 0: no limit */
-	uint64_t first_sequence; /* the number of the first message of the stream */
-	uint64_t last_sequence;  /* the number of the stream's last message */
-	int64_t created;         /* when the stream was made, ns since 1970 */
+	int64_t payload_max;                /* bytes of a message */
+	int64_t max_bytes;                  /* that the stream keeps; 0: no limit */
+	uint64_t first_sequence;            /* the number of the first message of the stream */
+	uint64_t last_sequence;             /* the number of the stream's last message */
+	int64_t created;                    /* when the stream was made, ns since 1970 */
+	bool may_not_ask;                   /* for a message by its number */
+	char servers[CT_NATS_SERVERS_SIZE]; /* as in struct ct_nats_copy */
+	bool lacks_servers;                 /* a copy of the stream is not what it should be */
 };
 #define CT_NATS_REQUEST_MS 10000
+/* A message of the stream that its reader or its sender knows again. */
+#define CT_NATS_ID_SIZE 160u
+struct ct_nats_place {
+	uint64_t sequence;        /* 0: none */
+	int64_t time;             /* when the servers took it, ns since 1970; 0: not known */
+	char id[CT_NATS_ID_SIZE]; /* its Nats-Msg-Id; "": it had none */
+};
 /* Why the last call of libnats on this thread failed.  libnats keeps the text. */
 const char *ct_nats_reason(natsStatus status);
 /* Returns what the servers last refused on the connection, such as a permission, or NULL.  libnats
@@ -82,15 +94,35 @@ enum ctrace_status ct_nats_link_open(struct ct_nats_link *link, struct ct_nats_a
  */
 enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats_address *address,
 				       bool makes, char error[CT_NATS_ERROR_SIZE]);
+/* Stores in the copy which servers keep the stream.  Calls copy->notice when one of them is
+ * lacking, once for each text in a row. */
+void ct_nats_servers_note(const struct ct_nats_link *link, const struct ct_nats_address *address,
+			  struct ct_nats_copy *copy);
+enum ct_nats_kept {
+	CT_NATS_KEPT, /* the stream has it, or has removed it in order, or may not be asked */
+	CT_NATS_ENDS_BEFORE, /* the servers have gone back, and the stream ends before it */
+	CT_NATS_ANOTHER,     /* they have gone back, and another message has its number */
+};
+/* Needs a look at the stream; looks again where the stream ends before the message. */
+enum ct_nats_kept ct_nats_place_look(struct ct_nats_link *link, struct ct_nats_address *address,
+				     const struct ct_nats_place *place, struct ct_nats_copy *copy);
+/* Says what the servers have lost, unless `kept` is KEPT.  what: "were copied". */
+void ct_nats_lost_notice(const struct ct_nats_link *link, const struct ct_nats_address *address,
+			 const struct ct_nats_place *place, enum ct_nats_kept kept,
+			 const char *what, struct ct_nats_copy *copy);
 void ct_nats_link_close(struct ct_nats_link *link);
 /* Waits a fifth of a second.  Returns false when the copy is to end. */
 bool ct_nats_wait(const struct ct_nats_copy *copy);
+/* Calls copy->notice. */
+void ct_nats_notice(struct ct_nats_copy *copy, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Reports copy->error, unless it was reported last. */
 void ct_nats_report(struct ct_nats_copy *copy);
 /* Reports copy->error and waits, as above. */
 bool ct_nats_retry(struct ct_nats_copy *copy);
 
 /* ---- the messages */
+#define CT_NATS_ID "Nats-Msg-Id"
 #define CT_NATS_FILE "Ctrace-File"       /* its name */
 #define CT_NATS_NAME "Ctrace-Name"       /* of the trace's directory */
 #define CT_NATS_OFFSET "Ctrace-Offset"   /* in the file */
@@ -99,6 +131,10 @@ bool ct_nats_retry(struct ct_nats_copy *copy);
 #define CT_NATS_LAST "Ctrace-Last"       /* the end of the last packet, ns since 1970 */
 #define CT_NATS_FIRST "Ctrace-First"     /* the beginning of the first one */
 #define CT_NATS_RESTART "Ctrace-Restart" /* the file is sent for the n-th time */
+/* The sum of the file's bytes up to the end of the message, hexadecimal (nats_forward.h). */
+#define CT_NATS_SUM "Ctrace-Sum"
+/* Of metadata: yes: all packets of the trace were sent before, and it is closed. */
+#define CT_NATS_COMPLETE "Ctrace-Complete"
 /* The bound of the error of the sender's clock, ns, and "yes" if nothing synchronises the clock; of
  * traces of the sender's own machine. */
 #define CT_NATS_CLOCK "Ctrace-Clock-Error"

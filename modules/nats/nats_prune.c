@@ -54,7 +54,10 @@ static enum ctrace_status earlier_note(struct ct_nats_fetcher *fetch, natsMsg *m
 		ct_nats_trace_known(fetch, natsMsg_GetSubject(message));
 	const char *name = NULL;
 
-	if (trace == NULL || natsMsgHeader_Get(message, CT_NATS_FILE, &name) != NATS_OK)
+	/* By its content, not by its number: servers that went back use numbers again. */
+	if (trace == NULL || natsMsgHeader_Get(message, CT_NATS_FILE, &name) != NATS_OK ||
+	    !ct_nats_copy_has(trace, name, message,
+			      ct_nats_header_number(message, "Nats-Msg-Size")))
 		return CTRACE_OK;
 	return ct_nats_prune_note(trace, sequence, strcmp(name, CT_NATS_METADATA) == 0);
 }
@@ -83,7 +86,7 @@ static enum ctrace_status earlier_take(struct ct_nats_fetcher *fetch,
 			if (last <= fetch->sequence)
 				status = earlier_note(fetch, message, last);
 		} else if (got == NATS_TIMEOUT) {
-			is_over = ct_nats_consumer_pending(subscription, taken) == 0;
+			is_over = ct_nats_consumer_pending(subscription, taken, NULL) == 0;
 			got = nats_Now() - heard_ms < SILENT_MS ? NATS_OK : NATS_TIMEOUT;
 		}
 		jsMsgMetaData_Destroy(data);

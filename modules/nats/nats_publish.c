@@ -14,12 +14,11 @@
 #include <unistd.h>
 
 #define STEP_MS 250
+#define LOOK_MS 30000 /* between two looks at the stream's servers, without a reason */
+#define LOST_TEXT "they had acknowledged; what is still here is sent again"
 
-void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user)
+static void refusal_note(struct ct_nats_forwarder *forward, const jsPubAckErr *error)
 {
-	struct ct_nats_forwarder *forward = user;
-
-	(void)context;
 	if (__atomic_load_n(&forward->has_refusal, __ATOMIC_ACQUIRE) == 0) {
 		(void)snprintf(forward->refusal, sizeof forward->refusal, "%s",
 			       error->ErrText != NULL ? error->ErrText
@@ -27,6 +26,47 @@ void ct_nats_publish_failed(jsCtx *context, jsPubAckErr *error, void *user)
 		__atomic_store_n(&forward->has_refusal, 1, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
+}
+
+/* The id begins with the trace's uuid. */
+static bool ids_are_of_one_trace(const char *one, const char *other)
+{
+	return strncmp(one, other, 33) == 0;
+}
+
+static void acknowledgement_note(struct ct_nats_forwarder *forward, const char *id,
+				 uint64_t sequence)
+{
+	struct ct_nats_acknowledged *at = forward->acknowledged;
+	struct ct_nats_acknowledged *end = at + forward->acknowledged_count;
+
+	while (at < end && !ids_are_of_one_trace(at->place.id, id))
+		at++;
+	if (at == forward->acknowledged + ACKNOWLEDGED || sequence < at->place.sequence)
+		return;
+	if (at == end) {
+		*at = (struct ct_nats_acknowledged){ .place.sequence = 0 };
+		forward->acknowledged_count++;
+	}
+	at->place.sequence = sequence;
+	(void)snprintf(at->place.id, sizeof at->place.id, "%s", id);
+}
+
+void ct_nats_publish_ended(jsCtx *context, natsMsg *message, jsPubAck *acknowledged,
+			   jsPubAckErr *error, void *user)
+{
+	struct ct_nats_forwarder *forward = user;
+	const char *id = NULL;
+
+	(void)context;
+	if (acknowledged == NULL) {
+		refusal_note(forward, error);
+	} else if (natsMsgHeader_Get(message, CT_NATS_ID, &id) == NATS_OK && id != NULL) {
+		(void)pthread_mutex_lock(&forward->lock);
+		acknowledgement_note(forward, id, acknowledged->Sequence);
+		(void)pthread_mutex_unlock(&forward->lock);
+	}
+	natsMsg_Destroy(message);
 }
 
 static void file_take(struct ct_nats_file *file)
@@ -54,7 +94,66 @@ void ct_nats_trace_reset(struct ct_nats_trace *trace)
 	}
 	trace->metadata = (struct ct_nats_file){ .name = CT_NATS_METADATA };
 	trace->is_begun = trace->is_sent = false;
+	trace->verified_ms = 0;
+	trace->place = (struct ct_nats_place){ .sequence = 0 };
+	trace->since_ms = 0;
 	trace->is_acknowledged = trace->is_noted = true;
+}
+
+static void file_repeat(struct ct_nats_file *file)
+{
+	file->sent = file->acknowledged = 0;
+	file->sum = file->acknowledged_sum = CT_NATS_SUM_EMPTY;
+}
+
+/* Sends all of it again, as the same bytes of the same files. */
+static void trace_repeat(struct ct_nats_trace *trace)
+{
+	file_repeat(&trace->metadata);
+	trace->metadata.restarts = trace->metadata.acknowledged_restarts = 0;
+	for (struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
+		file_repeat(file);
+	trace->place = (struct ct_nats_place){ .sequence = 0 };
+	trace->is_sent = trace->is_noted = false;
+	trace->since_ms = 0;
+}
+
+void ct_nats_trace_compare(struct ct_nats_forwarder *forward, struct ct_nats_trace *trace)
+{
+	enum ct_nats_kept kept =
+		ct_nats_place_look(&forward->link, &forward->address, &trace->place, forward->copy);
+
+	if (kept == CT_NATS_KEPT)
+		return;
+	if (!forward->has_reported_loss)
+		ct_nats_lost_notice(&forward->link, &forward->address, &trace->place, kept,
+				    LOST_TEXT, forward->copy);
+	forward->has_reported_loss = true;
+	trace_repeat(trace);
+}
+
+/* The servers may have gone back to an earlier state: they acknowledge what they have not yet
+ * written to their disks. */
+static void traces_compare(struct ct_nats_forwarder *forward)
+{
+	enum ct_nats_kept worst = CT_NATS_KEPT;
+	struct ct_nats_place last = { .sequence = 0 };
+
+	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next) {
+		enum ct_nats_kept kept = ct_nats_place_look(&forward->link, &forward->address,
+							    &trace->place, forward->copy);
+
+		if (kept == CT_NATS_KEPT)
+			continue;
+		if (trace->place.sequence > last.sequence) {
+			worst = kept;
+			last = trace->place;
+		}
+		trace_repeat(trace);
+	}
+	if (worst != CT_NATS_KEPT)
+		ct_nats_lost_notice(&forward->link, &forward->address, &last, worst, LOST_TEXT,
+				    forward->copy);
 }
 
 /* Makes the stream again when it is gone.  What an earlier stream had, this one has not. */
@@ -64,7 +163,13 @@ enum ctrace_status ct_nats_stream_check(struct ct_nats_forwarder *forward)
 	enum ctrace_status status =
 		ct_nats_stream_look(&forward->link, &forward->address, true, forward->copy->error);
 
-	if (status == CTRACE_OK && forward->link.created != created)
+	if (status != CTRACE_OK)
+		return status;
+	forward->look_at_ms = nats_Now() + LOOK_MS;
+	ct_nats_servers_note(&forward->link, &forward->address, forward->copy);
+	if (forward->link.created == created)
+		traces_compare(forward);
+	else
 		for (struct ct_nats_trace *trace = forward->traces; trace != NULL;
 		     trace = trace->next)
 			ct_nats_trace_reset(trace);
@@ -109,12 +214,33 @@ static natsStatus acknowledgements_wait(struct ct_nats_forwarder *forward)
 	return status;
 }
 
+/* A message that comes twice is acknowledged with its first number. */
+static void place_take(struct ct_nats_place *place, const struct ct_nats_place *later)
+{
+	if (later->sequence > place->sequence)
+		*place = *later;
+}
+
+/* What the thread of libnats noted goes to the traces. */
+static void acknowledgements_take(struct ct_nats_forwarder *forward)
+{
+	(void)pthread_mutex_lock(&forward->lock);
+	for (unsigned i = 0; i < forward->acknowledged_count; i++)
+		for (struct ct_nats_trace *trace = forward->traces; trace != NULL;
+		     trace = trace->next)
+			if (strncmp(trace->uuid, forward->acknowledged[i].place.id, 32) == 0)
+				place_take(&trace->place, &forward->acknowledged[i].place);
+	forward->acknowledged_count = 0;
+	(void)pthread_mutex_unlock(&forward->lock);
+}
+
 /* Waits until the server has all messages.  False: some have to be sent again. */
 enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled)
 {
 	natsStatus status = forward->under_way > 0 ? acknowledgements_wait(forward) : NATS_OK;
 
 	forward->under_way = 0;
+	acknowledgements_take(forward);
 	if (status != NATS_OK)
 		messages_drop(forward);
 	*out_is_settled = __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0 &&
@@ -167,13 +293,11 @@ static natsStatus clock_add(natsMsg *message, const struct ct_nats_trace *trace)
 	return status;
 }
 
-static natsStatus message_make(const struct ct_nats_forwarder *forward,
-			       const struct ct_nats_trace *trace, const char *name,
-			       const struct ct_nats_chunk *chunk, natsMsg **out)
+void ct_nats_trace_subject(const struct ct_nats_forwarder *forward,
+			   const struct ct_nats_trace *trace, const char *name, char *out,
+			   size_t size)
 {
-	char subject[1400], host[256], job[64], token[64], cluster[CT_NATS_TEXT];
-	const char *base = strrchr(trace->path, '/');
-	natsStatus status;
+	char host[256], job[64], token[64], cluster[CT_NATS_TEXT];
 
 	ct_nats_host_token(host, sizeof host, trace->info.host);
 	ct_nats_job_token(job, sizeof job, trace->info.jobname);
@@ -182,8 +306,19 @@ static natsStatus message_make(const struct ct_nats_forwarder *forward,
 	(void)snprintf(token, sizeof token, "%s", name);
 	for (char *at = token; *at != '\0'; at++)
 		*at = *at == '.' ? '-' : *at;
-	(void)snprintf(subject, sizeof subject, "%s.%s.%s.%s.%s.%s", forward->address.subject,
-		       cluster, host, job, trace->uuid, token);
+	(void)snprintf(out, size, "%s.%s.%s.%s.%s.%s", forward->address.subject, cluster, host, job,
+		       trace->uuid, token);
+}
+
+static natsStatus message_make(const struct ct_nats_forwarder *forward,
+			       const struct ct_nats_trace *trace, const char *name,
+			       const struct ct_nats_chunk *chunk, natsMsg **out)
+{
+	char subject[1400], sum[24];
+	const char *base = strrchr(trace->path, '/');
+	natsStatus status;
+
+	ct_nats_trace_subject(forward, trace, name, subject, sizeof subject);
 	status = natsMsg_Create(out, subject, NULL, (const char *)chunk->bytes, (int)chunk->size);
 	if (status != NATS_OK)
 		return status;
@@ -205,6 +340,11 @@ static natsStatus message_make(const struct ct_nats_forwarder *forward,
 		status = header_number(*out, CT_NATS_FIRST, chunk->first_ns);
 	if (status == NATS_OK && chunk->last_ns > 0)
 		status = header_number(*out, CT_NATS_LAST, chunk->last_ns);
+	(void)snprintf(sum, sizeof sum, "%llx", (unsigned long long)chunk->sum.value);
+	if (status == NATS_OK)
+		status = natsMsgHeader_Set(*out, CT_NATS_SUM, sum);
+	if (status == NATS_OK && chunk->is_complete)
+		status = natsMsgHeader_Set(*out, CT_NATS_COMPLETE, "yes");
 	if (status == NATS_OK)
 		status = clock_add(*out, trace);
 	if (status != NATS_OK)
@@ -219,7 +359,7 @@ enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
 {
 	jsPubOptions options;
 	natsMsg *message = NULL;
-	char id[160];
+	char id[CT_NATS_ID_SIZE];
 	natsStatus status = message_make(forward, trace, name, chunk, &message);
 
 	if (status == NATS_OK) {
@@ -228,6 +368,10 @@ enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
 		(void)snprintf(id, sizeof id, "%s/%s/%llu/%llx/%zx", trace->uuid, name,
 			       (unsigned long long)chunk->offset,
 			       (unsigned long long)chunk->version, chunk->size);
+		/* The servers remember for a while what they had and have no longer. */
+		if (trace->verified_ms != 0)
+			(void)snprintf(id + strlen(id), sizeof id - strlen(id), "/%llx",
+				       (unsigned long long)trace->verified_ms);
 		options.MsgId = id;
 		/* Another stream may have the subject. */
 		options.ExpectStream = forward->address.stream;

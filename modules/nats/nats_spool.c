@@ -23,7 +23,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define GONE ".gone." /* the beginning of the name of a trace that is being removed */
+#define MEASURE_MS 1000 /* between two measurements of a spool */
+#define MEASURE_SHARE 9 /* one takes a tenth of a processor at most */
+#define GONE ".gone."   /* the beginning of the name of a trace that is being removed */
 
 /* Removes the files of a trace, and the directory if it is empty then. */
 static void directory_remove(int parent_fd, const char *name)
@@ -173,17 +175,77 @@ static bool trace_remove(const struct ct_nats_trace *trace)
 	return is_removed;
 }
 
-void ct_nats_spool_remove(struct ct_nats_forwarder *forward)
+/* Returns how many bytes of traces that stay for a while are too many: what keeps the spool from
+ * being at most half full. */
+static uint64_t excess_measure(struct ct_nats_forwarder *forward, int64_t now_ms)
+{
+	uint64_t size, spare, limit = (uint64_t)forward->address.spool_size;
+	struct ct_spool_state state;
+	int64_t took_ms;
+
+	if (now_ms < forward->measure_at_ms || !ct_spool_measure(forward->copy->paths[0], &state))
+		return 0;
+	took_ms = nats_Now() - now_ms;
+	forward->measure_at_ms = now_ms + MEASURE_MS + took_ms * MEASURE_SHARE;
+	ct_spool_disk(forward->copy->paths[0], &size, &spare);
+	limit = size < limit ? size : limit;
+	if (state.traces > CT_SPOOL_TRACES / 2 || spare < limit / 4)
+		return UINT64_MAX;
+	return state.bytes > limit / 2 ? state.bytes - limit / 2 : 0;
+}
+
+/* The servers write to their disks after a while, so they may lose what they have acknowledged. */
+static bool trace_lingers(const struct ct_nats_forwarder *forward, struct ct_nats_trace *trace,
+			  int64_t now_ms)
+{
+	if (!trace->is_complete || !trace->is_sent || trace->is_open)
+		return false;
+	if (trace->since_ms == 0)
+		trace->since_ms = now_ms;
+	return now_ms - trace->since_ms < forward->address.linger * 1000;
+}
+
+/* Those that have been acknowledged since `until_ms` or earlier. */
+static void traces_remove(struct ct_nats_forwarder *forward, int64_t until_ms)
 {
 	for (struct ct_nats_trace **at = &forward->traces; *at != NULL;) {
 		struct ct_nats_trace *trace = *at;
 
-		if (!trace->is_complete || !trace->is_sent || trace->is_open ||
-		    !trace_remove(trace)) {
+		if (trace->since_ms == 0 || trace->since_ms > until_ms) {
 			at = &trace->next;
-			continue;
+		} else if (trace_remove(trace)) {
+			*at = trace->next;
+			ct_nats_trace_free(trace);
+		} else {
+			trace->since_ms =
+				0; /* something was written to it: it is looked at again */
+			at = &trace->next;
 		}
-		*at = trace->next;
-		ct_nats_trace_free(trace);
+	}
+}
+
+void ct_nats_spool_remove(struct ct_nats_forwarder *forward)
+{
+	int64_t now_ms = nats_Now(), oldest_ms = INT64_MAX;
+	uint64_t excess, removed = 0;
+
+	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next)
+		if (trace_lingers(forward, trace, now_ms) && trace->since_ms < oldest_ms)
+			oldest_ms = trace->since_ms;
+	traces_remove(forward, now_ms - forward->address.linger * 1000);
+	excess = oldest_ms != INT64_MAX ? excess_measure(forward, now_ms) : 0;
+	while (removed < excess && oldest_ms != INT64_MAX) {
+		int64_t until_ms = oldest_ms;
+		struct ct_spool_state state;
+
+		oldest_ms = INT64_MAX;
+		for (struct ct_nats_trace *trace = forward->traces; trace != NULL;
+		     trace = trace->next) {
+			if (trace->since_ms == until_ms && ct_spool_measure(trace->path, &state))
+				removed += state.bytes;
+			else if (trace->since_ms > until_ms && trace->since_ms < oldest_ms)
+				oldest_ms = trace->since_ms;
+		}
+		traces_remove(forward, until_ms);
 	}
 }

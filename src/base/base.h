@@ -114,8 +114,8 @@ void ct_escape_add(struct ct_buf *buf, const void *text, size_t size);
  * the copy.  Returns NULL when the text has any other byte; the `size` bytes at `at` are
  * undefined then. */
 char *ct_escape_put_plain(char *at, const void *text, size_t size);
-/* Adds a path as somebody types it into a shell: alone, or as '...', or as $'...' with octal numbers
- * for bytes that cannot be shown. */
+/* Adds a path as somebody types it into a shell: alone, or as '...', or as $'...' with octal
+ * numbers for bytes that cannot be shown. */
 void ct_escape_add_typed(struct ct_buf *buf, const char *path);
 /* True if ct_escape_add() leaves the whole text as it is. */
 bool ct_escape_is_plain(const void *text, size_t size);

@@ -401,7 +401,7 @@ struct ct_packet_head {
 	uint8_t uuid[16];
 	uint32_t stream_id; /* 0 */
 	uint32_t stream_instance;
-	uint32_t unused;      /* 0 */
+	uint32_t events;      /* of the stream, up to the end of this packet, modulo 2^32 */
 	uint64_t begin_ticks; /* of the first event; end_ticks: of the last */
 	uint32_t content_bits;
 	uint32_t packet_bits;
@@ -434,6 +434,7 @@ struct ct_packet_writer {
 	/* lost events of the stream so far, for the next packet; the caller sets it */
 	uint64_t lost;
 	uint64_t reported; /* lost events in the head of the last packet */
+	uint32_t events;   /* of the stream so far, as in the heads */
 	uint64_t last_ns;  /* of the last event */
 	/* for the caller: all after ct_packet_end(), before it only up to packet_at; `failed`
 	 * without memory */
@@ -442,10 +443,11 @@ struct ct_packet_writer {
 	struct ct_packet_head head; /* of it */
 	bool in_packet;             /* the last packet is incomplete */
 };
-/* Fills the head of the stream's next packet, which is written elsewhere.  Returns false when that
- * packet must be empty; the caller then asks for the next one.  Viewers count losses between
- * packets, so a stream that begins with losses begins with an empty packet. */
-bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head) CT_MUST_USE;
+/* Fills the head of the stream's next packet, which is written elsewhere and has so many events.
+ * Returns false when that packet must be empty; the caller then asks for the next one.  Viewers
+ * count losses between packets, so a stream that begins with losses begins with an empty packet. */
+bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head,
+		      uint32_t events) CT_MUST_USE;
 /* Begins a packet; without events it only reports losses. */
 void ct_packet_begin(struct ct_packet_writer *writer, uint32_t pid, uint32_t tid, uint64_t time_ns);
 /* Writes a decoded event, in a new packet when the last one cannot take it. */

@@ -15,7 +15,7 @@
  *           4   16  uuid of the trace
  *          20    4  stream_id, 0
  *          24    4  stream_instance_id: the ring's number
- *          28    4  0
+ *          28    4  events of the stream up to the end of this packet, modulo 2^32
  *          32    8  timestamp_begin: ticks of the trace's clock
  *          40    4  content_size, bits
  *          44    4  packet_size, bits
@@ -28,8 +28,8 @@
  *          92    4  tid
  *          96       events (format.h)
  *
- * The two times in ns are in the padding that viewers see before an aligned field.  Viewers do not
- * need them, and would show them with each event.
+ * The count of events and the two times in ns are in the padding that viewers see before an aligned
+ * field.  Viewers do not need them, and would show them with each event.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -58,7 +58,7 @@ static void head_convert(struct ct_packet_head *head)
 	head->magic = htole32(head->magic);
 	head->stream_id = htole32(head->stream_id);
 	head->stream_instance = htole32(head->stream_instance);
-	head->unused = htole32(head->unused);
+	head->events = htole32(head->events);
 	head->begin_ticks = htole64(head->begin_ticks);
 	head->content_bits = htole32(head->content_bits);
 	head->packet_bits = htole32(head->packet_bits);
@@ -94,7 +94,6 @@ enum ctrace_status ct_packet_decode_head(const unsigned char *bytes, size_t avai
 	    head.packet_bits < head.content_bits || head.packet_bits / 8 > CT_PACKET_MAX ||
 	    head.end_ns < head.begin_ns || head.end_ticks < head.begin_ticks)
 		return CTRACE_DAMAGED;
-	head.unused = 0;
 	*out = head;
 	return CTRACE_OK;
 }
@@ -183,7 +182,7 @@ uint64_t ct_packet_time(uint64_t time_ns, uint64_t previous_ns)
  * Writing packets
  */
 
-bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head)
+bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *head, uint32_t events)
 {
 	bool is_first_after_losses = writer->sequence == 0 && writer->lost != writer->reported;
 
@@ -192,6 +191,9 @@ bool ct_packet_number(struct ct_packet_writer *writer, struct ct_packet_head *he
 	head->sequence = writer->sequence++;
 	head->discarded = is_first_after_losses ? writer->reported : writer->lost;
 	writer->reported = head->discarded;
+	if (!is_first_after_losses)
+		writer->events += events;
+	head->events = writer->events;
 	return !is_first_after_losses;
 }
 
@@ -205,6 +207,7 @@ void ct_packet_end(struct ct_packet_writer *writer)
 	if (writer->packets.failed)
 		return;
 	head->end_ns = writer->last_ns;
+	head->events = writer->events;
 	head->begin_ticks = ct_trace_ticks(writer->info, head->begin_ns);
 	head->end_ticks = ct_trace_ticks(writer->info, head->end_ns);
 	head->content_bits = head->packet_bits =
@@ -222,7 +225,7 @@ void ct_packet_begin(struct ct_packet_writer *writer, uint32_t pid, uint32_t tid
 		writer->head = (struct ct_packet_head){ .pid = pid,
 							.tid = tid,
 							.begin_ns = writer->last_ns };
-		is_for_events = ct_packet_number(writer, &writer->head);
+		is_for_events = ct_packet_number(writer, &writer->head, 0);
 		writer->packet_at = writer->packets.size;
 		writer->packets.size +=
 			ct_buf_reserve(&writer->packets, CT_PACKET_HEAD) ? CT_PACKET_HEAD : 0;
@@ -318,6 +321,7 @@ void ct_packet_write(struct ct_packet_writer *writer, const struct ct_class *cla
 	for (uint32_t i = 0; i < event->item_count; i++)
 		at = put_item(at, class, i, &event->items[i]);
 	out->size = (size_t)(at - (unsigned char *)out->data);
+	writer->events++;
 }
 
 /* -----------------------------------------------------------------------------------------------

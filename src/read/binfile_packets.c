@@ -12,6 +12,8 @@
 
 #include "read/packet_index.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool head_is_of_trace(const struct ct_binfile_packets *packets,
@@ -59,11 +61,48 @@ void ct_binfile_packets_skip(struct ct_binfile_packets *packets, struct ct_sourc
 	packets->is_cut = false;
 }
 
+/* How many events the packet has.  Returns false when not all of it can be read. */
+static bool events_count(const struct ct_binfile_packets *packets,
+			 const struct ct_packet_head *head, const unsigned char *packet,
+			 size_t available, uint32_t *out)
+{
+	struct ct_event_state state = ct_packet_clock_start(head).state;
+	size_t content = (size_t)(head->content_bits / 8), at = CT_PACKET_HEAD;
+
+	for (*out = 0; content <= available && at < content; (*out)++) {
+		struct ct_event event;
+
+		if (ct_event_decode(&packets->trace->image, packet + at, content - at, &state,
+				    &event) != CTRACE_OK)
+			return false;
+		at += event.size;
+	}
+	return at == content;
+}
+
+/* "3 packets with 1200 events are missing before this" */
+static void missing_text(struct ct_binfile_packets *packets, const struct ct_packet_head *next,
+			 const unsigned char *packet, size_t available, uint64_t count,
+			 char out[80])
+{
+	const char *packets_word = count == 1 ? "packet" : "packets";
+	uint32_t own, events;
+
+	(void)snprintf(out, 80, "%" PRIu64 " %s missing before this", count,
+		       count == 1 ? "packet is" : "packets are");
+	if (!events_count(packets, next, packet, available, &own))
+		return;
+	events = next->events - own - packets->head.events;
+	(void)snprintf(out, 80, "%" PRIu64 " %s with %" PRIu32 " event%s %s missing before this",
+		       count, packets_word, events, events == 1 ? "" : "s",
+		       count == 1 ? "is" : "are");
+}
+
 static void report_gap(struct ct_binfile_packets *packets, struct ct_sources *sources,
 		       const struct ct_packet_head *next, uint64_t at, enum ct_note_kind kind,
-		       uint64_t events)
+		       uint64_t events, const char *what)
 {
-	char message[64] = "packets are missing before this";
+	char message[80];
 	struct ct_read_note note = {
 		.kind = kind,
 		.path = packets->file.source->path,
@@ -75,6 +114,7 @@ static void report_gap(struct ct_binfile_packets *packets, struct ct_sources *so
 		.message = message,
 	};
 
+	(void)snprintf(message, sizeof message, "%s", what);
 	if (kind == CT_NOTE_LOST)
 		ct_source_lost_text(message, sizeof message, events);
 	ct_sources_note(sources, &note);
@@ -82,16 +122,22 @@ static void report_gap(struct ct_binfile_packets *packets, struct ct_sources *so
 }
 
 static void report_gaps(struct ct_binfile_packets *packets, struct ct_sources *sources,
-			const struct ct_packet_head *head, uint64_t at)
+			const struct ct_packet_head *head, uint64_t at, const unsigned char *packet,
+			size_t available)
 {
+	char missing[80];
+
 	if (!packets->has_head)
 		return;
 	if (head->discarded > packets->head.discarded)
 		report_gap(packets, sources, head, at, CT_NOTE_LOST,
-			   head->discarded - packets->head.discarded);
-	if (head->sequence > packets->head.sequence + 1)
-		report_gap(packets, sources, head, at, CT_NOTE_MISSING,
-			   head->sequence - packets->head.sequence - 1);
+			   head->discarded - packets->head.discarded, "");
+	if (head->sequence <= packets->head.sequence + 1)
+		return;
+	missing_text(packets, head, packet, available, head->sequence - packets->head.sequence - 1,
+		     missing);
+	report_gap(packets, sources, head, at, CT_NOTE_MISSING,
+		   head->sequence - packets->head.sequence - 1, missing);
 }
 
 /* Sets how much of the current packet is in the file. */
@@ -140,9 +186,9 @@ bool ct_binfile_packets_next(struct ct_binfile_packets *packets, struct ct_sourc
 						: "this is no packet of the trace");
 		return true;
 	}
-	(void)ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8),
-				  &available);
-	report_gaps(packets, sources, &head, at);
+	bytes = ct_stream_file_look(&packets->file, sources, at, (size_t)(head.packet_bits / 8),
+				    &available);
+	report_gaps(packets, sources, &head, at, bytes, available);
 	if (sources->lost != NULL)
 		sources->lost(packets->file.source->path, packets->trace->source_process,
 			      head.discarded, sources->step_user);

@@ -30,6 +30,7 @@ enum ct_verb {
 	CT_VERB_RUN_DIRECTORY,      /* value */
 	CT_VERB_ENCODING,           /* value: mftrace.encoding, as ct_config_expand() says */
 	CT_VERB_KEEP,               /* number: ns */
+	CT_VERB_SPOOL_LINGER,       /* value: a time, as ct_config_expand() says */
 	CT_VERB_SPOOL_SIZE,         /* value: a size, as ct_config_expand() says */
 	CT_VERB_LOG,                /* value: the operators' hardcopy log; for their tools */
 	CT_VERB_TRIGGER,            /* component: its name; value: its text, or a change of it */

@@ -65,8 +65,8 @@ void ct_session_set_own(const struct ct_session *session);
 void ct_session_write_constants(struct ct_session *session, const struct ct_session_place *place);
 
 /* ---- number.c */
-/* Numbers a session that has no number yet: this process's own, in its mapped head, or the one whose
- * file is open for writing.  Returns the number; 0 when it cannot be stored. */
+/* Numbers a session that has no number yet: this process's own, in its mapped head, or the one
+ * whose file is open for writing.  Returns the number; 0 when it cannot be stored. */
 uint32_t ct_asid_give(int directory_fd, uint32_t *mapped, int session_fd);
 
 /* ---- session_keep.c */

@@ -157,5 +157,7 @@ int cmd_archive(int argc, char **argv)
 		(void)rmdir(arguments.directory);
 	if (status == CMD_DONE && !arguments.is_quiet)
 		stream_report_total("ctrace archive", &arguments.copy);
-	return status;
+	return status == CMD_DONE && (arguments.copy.refused > 0 || arguments.copy.incomplete > 0)
+		       ? CMD_NOTHING
+		       : status;
 }

@@ -18,6 +18,8 @@ struct forward_arguments {
 	const char *spool; /* NULL: this user's */
 };
 
+enum { OPTION_VERIFY = 256 };
+
 static void arguments_split(struct forward_arguments *arguments, struct argp_state *state)
 {
 	char **words = state->argv + state->next;
@@ -59,7 +61,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	case 'q':
 		arguments->is_quiet = true;
 		return 0;
+	case OPTION_VERIFY:
+		arguments->copy.verifies = true;
+		return 0;
 	case ARGP_KEY_ARGS:
+		if (arguments->serves_spool && arguments->copy.verifies)
+			argp_error(state, "--verify goes with the paths of traces");
 		if (arguments->serves_spool)
 			spool_take(arguments, state);
 		else
@@ -83,6 +90,9 @@ int cmd_forward(int argc, char **argv)
 		{ "spool", 's', "DIR", OPTION_ARG_OPTIONAL,
 		  "Send what the destination NATS puts into the spool, and remove what is sent, until "
 		  "stopped",
+		  0 },
+		{ "verify", OPTION_VERIFY, NULL, 0,
+		  "Ask the stream what it has of the traces, compare sums, and send what it lacks",
 		  0 },
 		{ 0 },
 	};

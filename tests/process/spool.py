@@ -34,6 +34,8 @@ class Spool(streams.Streams):
         self.configure()
 
     def configure(self, *lines, name='app.cfg', port=None):
+        if not any('linger' in line for line in lines):
+            lines += ('ctrace.spool.linger = 0s',)
         with open(self.at(name), 'w', encoding='ascii') as file:
             file.write(f'mftrace.dest = nats\n{URL}nats://127.0.0.1:{port or self.port}\n' + ''.join(line + '\n' for line in lines))
 
@@ -438,7 +440,7 @@ def a_spool_without_a_forwarder_is_reported(room):
 
 
 def a_writers_data_set_may_be_a_stream(room):
-    room.procedure('WR1', f'TRCOUT01 PATH={room.address}?cluster=writers PRIMARY=4M\nMODE=NOWRAP\n')
+    room.procedure('WR1', f'TRCOUT01 PATH={room.address}?cluster=writers&linger=0s PRIMARY=4M\nMODE=NOWRAP\n')
     with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
         file.write('mftrace.dest = binfile\n')
     writers = room.writer()
@@ -466,7 +468,7 @@ def a_writers_data_set_may_be_a_stream(room):
 
 
 def a_full_stream_of_a_writer_goes_on_and_its_losses_are_in_the_stream(room):
-    room.procedure('WR1', f'TRCOUT01 PATH={room.address} PRIMARY=1M\nMODE=NOWRAP\n')
+    room.procedure('WR1', f'TRCOUT01 PATH={room.address}?linger=0s PRIMARY=1M\nMODE=NOWRAP\n')
     with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
         file.write('mftrace.dest = binfile\n')
     writers = room.writer()

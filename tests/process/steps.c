@@ -19,8 +19,8 @@
  *     count, ignore                 counts SIGCHLD, or ignores it
  *     children                      says how many SIGCHLD came, and what wait() finds
  *     fork                          a child does the rest, and the parent waits for it
- *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, exit STATUS, kill,
- *     crash
+ *     close N, chroot DIRECTORY, chdir DIRECTORY, files LIMIT, setuid UID, pause, exit STATUS,
+ * kill, crash
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */

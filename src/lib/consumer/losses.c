@@ -181,8 +181,7 @@ bool ct_consumer_owes_losses(struct ct_consumer *consumer)
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		struct ct_destination *destination = &consumer->destinations[dest];
 		const struct ctrace_emitter *emitter = destination->emitter;
-		uint64_t reported =
-			ct_dest_current(ct_consumer_dest(consumer, dest))->announced;
+		uint64_t reported = ct_dest_current(ct_consumer_dest(consumer, dest))->announced;
 		uint64_t totals[CTRACE_LOSS_COUNT];
 
 		/* A failing destination has not written its last announcement. */

@@ -198,17 +198,20 @@ static enum ctrace_status time_parse(const struct parser *parser, struct ct_span
 static enum ctrace_status age_parse(const struct parser *parser, struct ct_span value)
 {
 	static const char expected[] =
-		"a number with s, h or d: seconds, hours or days, up to 36500d";
+		"a number with s, m, h or d, such as 90s, 5m, 12h or 7d, up to 36500d";
 	uint64_t seconds, number;
 	struct ct_span unit;
 
 	if (!digits_parse(value, &number, &unit))
 		return config_diagnose(parser, value.at, "not a time:", value, NULL, expected);
-	if (unit.size != 1 || strchr("sShHdD", unit.at[0]) == NULL)
+	if (unit.size != 1 || strchr("sSmMhHdD", unit.at[0]) == NULL)
 		return config_diagnose(parser, unit.at,
 				       unit.size == 0 ? "no unit behind" : "unknown unit",
 				       unit.size == 0 ? value : unit, NULL, expected);
-	seconds = (unit.at[0] | 0x20) == 'd' ? 86400u : (unit.at[0] | 0x20) == 'h' ? 3600u : 1u;
+	seconds = (unit.at[0] | 0x20) == 'd'   ? 86400u
+		  : (unit.at[0] | 0x20) == 'h' ? 3600u
+		  : (unit.at[0] | 0x20) == 'm' ? 60u
+					       : 1u;
 	if (number > (uint64_t)MOST_DAYS * 86400u / seconds)
 		return config_diagnose(parser, value.at, "too long:", value, NULL, expected);
 	parser->command->number = number * seconds * 1000000000u;
@@ -381,6 +384,7 @@ bool ct_config_expand(const struct ct_command *command, unsigned index, struct c
 		{ CT_VERB_ENCODING, "BINFILE", "ENCODING" },
 		{ CT_VERB_ENCODING, "STDERR", "ENCODING" },
 		{ CT_VERB_ENCODING, "NATS", "ENCODING" },
+		{ CT_VERB_SPOOL_LINGER, "NATS", "LINGER" },
 		{ CT_VERB_SPOOL_SIZE, "NATS", "SPOOLSIZE" },
 	};
 

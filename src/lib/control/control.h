@@ -65,8 +65,9 @@ const struct ct_verb_row *ct_verb_row_at(size_t index); /* apply.c; NULL past th
  * Pure. */
 enum ctrace_status ct_config_parse_line(const char *line, size_t size, struct ct_command *out,
 					struct ct_diagnostic *diagnostic) CT_MUST_USE;
-/* Expands CT_VERB_ENCODING and CT_VERB_SPOOL_SIZE: gives the emitter's property that the key sets,
- * of several the one number `index`.  False past the last, and for other verbs. */
+/* Expands CT_VERB_ENCODING, CT_VERB_SPOOL_LINGER and CT_VERB_SPOOL_SIZE: gives the emitter's
+ * property that the key sets, of several the one number `index`.  False past the last, and for
+ * other verbs. */
 bool ct_config_expand(const struct ct_command *command, unsigned index, struct ct_command *out);
 /* Checks the value of CT_VERB_EMITTER_PROPERTY; the column is relative to the value.  GOOD also
  * for an unknown property. */

@@ -95,9 +95,8 @@ static enum ctrace_status directory_begin(struct ct_bin_directory *directory,
 	}
 	directory->metadata_size = directory->size = directory->text.size;
 	ct_bin_directory_find_clock(directory, &directory->text);
-	return mode->left_out != NULL
-		       ? ct_bin_write_left_out(directory, mode->left_out->events)
-		       : CTRACE_OK;
+	return mode->left_out != NULL ? ct_bin_write_left_out(directory, mode->left_out->events)
+				      : CTRACE_OK;
 }
 
 /*

@@ -273,6 +273,7 @@ enum ctrace_status ct_bin_stream_cut(struct ct_bin_directory *directory,
 static void take_head(struct ct_bin_stream *stream, const struct ct_packet_head *head, uint64_t at)
 {
 	stream->sequence = head->sequence + 1;
+	stream->events = head->events;
 	stream->lost = stream->lost_base + head->discarded;
 	stream->last_ns = head->end_ns;
 	stream->last_at = at;

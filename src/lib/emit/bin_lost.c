@@ -52,6 +52,7 @@ void ct_bin_take_back_lost(struct ct_bin_directory *directory, uint64_t reported
 		return;
 	total = stream->lost - least > reported ? stream->lost - reported : least;
 	stream->offset = stream->sequence = 0;
+	stream->events = 0;
 	directory->lost_reported -= stream->lost - stream->lost_base;
 	stream->lost = stream->lost_base;
 	if (ct_bin_stream_cut(directory, stream) == CTRACE_OK && total > stream->lost_base)

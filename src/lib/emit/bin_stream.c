@@ -37,6 +37,7 @@ static void stream_begin_batch(const struct ct_bin_directory *directory,
 		.info = &directory->info,
 		.stream = stream->id,
 		.sequence = stream->sequence,
+		.events = stream->events,
 		.lost = lost - stream->lost_base,
 		.reported = stream->lost - stream->lost_base,
 		.last_ns = stream->last_ns,
@@ -176,7 +177,7 @@ static void add_run(struct ct_bin_directory *directory, struct ct_bin_stream *st
 
 	packet_date(directory, stream, run, &head);
 	head.content_bits = head.packet_bits = 8 * (uint32_t)(CT_PACKET_HEAD + run->size);
-	while (!ct_packet_number(&stream->writer, &head)) {
+	while (!ct_packet_number(&stream->writer, &head, run->event_count)) {
 		struct ct_packet_head empty = head;
 
 		empty.end_ticks = empty.begin_ticks;
@@ -315,6 +316,7 @@ static void commit_stream(struct ct_bin_directory *directory, struct ct_bin_stre
 	stream->last_at = stream->offset + stream->writer.packet_at;
 	stream->offset += stream->pending;
 	stream->sequence = stream->writer.sequence;
+	stream->events = stream->writer.events;
 	stream->lost = stream->lost_base + stream->writer.lost;
 	stream->last_ns = stream->writer.last_ns;
 	stream->sync_due = true;

@@ -48,6 +48,7 @@ struct ct_bin_stream {
 	uint64_t offset;   /* bytes that count */
 	uint64_t last_at;  /* where the last packet of these begins */
 	uint64_t sequence; /* of the next packet */
+	uint32_t events;   /* in the packets before it, modulo 2^32 */
 	uint64_t lost;     /* events that the ring had lost up to the last packet */
 	/* of these, before this directory's first packet: its packets count from here */
 	uint64_t lost_base;

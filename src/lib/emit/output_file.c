@@ -293,8 +293,8 @@ static bool attempt_path(const struct attempt *attempt, const char *directory, c
 }
 
 /* A recoverer's working directory is not that of the process, and one that was removed is not made
- * again: without it, what is relative leads nowhere.  A process that lives is in its own, also where
- * getcwd() is forbidden. */
+ * again: without it, what is relative leads nowhere.  A process that lives is in its own, also
+ * where getcwd() is forbidden. */
 static bool attempt_has_base(const struct attempt *attempt, const char *directory)
 {
 	const char *base = attempt->context->working_directory;

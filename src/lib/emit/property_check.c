@@ -226,7 +226,7 @@ static bool number_with_unit(const char *text, size_t size, const char *units, u
 	*out_unit = '\0';
 	if (i + 1 == size && strchr(units, text[i]) != NULL && text[i] != '\0')
 		*out_unit = text[i++];
-	return i == size && number != 0;
+	return i > 0 && i == size;
 }
 
 bool ct_size_parse(const char *text, size_t size, uint64_t *out_bytes)
@@ -236,7 +236,7 @@ bool ct_size_parse(const char *text, size_t size, uint64_t *out_bytes)
 	char unit;
 	unsigned shift;
 
-	if (!number_with_unit(text, size, units, &number, &unit))
+	if (!number_with_unit(text, size, units, &number, &unit) || number == 0)
 		return false;
 	shift = unit != '\0' ? (unsigned)((strchr(units, unit) - units) % 4 + 1) * 10 : 0;
 	*out_bytes = number << shift;
@@ -269,26 +269,31 @@ static enum ct_property_finding check_capacity(struct ct_span value, struct ct_d
 #define AGE_MIN 60u /* seconds */
 #define AGE_MAX (INT64_MAX / 1000000000)
 
-static enum ct_property_finding check_age(struct ct_span value, struct ct_diagnostic *out)
+/* at_least: seconds. */
+static enum ct_property_finding check_age(struct ct_span value, uint64_t at_least,
+					  struct ct_diagnostic *out)
 {
 	static const struct {
 		char unit;
 		uint32_t seconds;
 	} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 } };
 	uint64_t number = 0, seconds = 0;
+	bool is_time;
 	char unit;
 
 	if (value.size == 0)
 		return CT_PROPERTY_GOOD;
-	if (number_with_unit(value.at, value.size, "smhd", &number, &unit))
+	is_time = number_with_unit(value.at, value.size, "smhd", &number, &unit);
+	is_time = is_time && unit != '\0';
+	if (is_time)
 		for (size_t i = 0; i < CT_COUNT(units); i++)
 			if (units[i].unit == unit)
 				seconds = number <= AGE_MAX / units[i].seconds
 						  ? number * units[i].seconds
 						  : (uint64_t)AGE_MAX + 1;
-	if (seconds >= AGE_MIN && seconds <= AGE_MAX)
+	if (is_time && seconds >= at_least && seconds <= AGE_MAX)
 		return CT_PROPERTY_GOOD;
-	if (seconds != 0 && seconds < AGE_MIN)
+	if (seconds != 0 && seconds < at_least)
 		return finding_wrong(out, "too short:", value, NO_WORDS,
 				     "at least 1m, such as 12h or 7d: a shorter time discards "
 				     "traces before they are read");
@@ -481,7 +486,9 @@ enum ct_property_finding ct_property_check(const struct ctrace_property *row, st
 	case CTRACE_PROPERTY_COPIES:
 		return check_copies(value, out);
 	case CTRACE_PROPERTY_AGE:
-		return check_age(value, out);
+		return check_age(value, AGE_MIN, out);
+	case CTRACE_PROPERTY_DURATION:
+		return check_age(value, 0, out);
 	case CTRACE_PROPERTY_SIZE:
 		return check_size(value, out);
 	case CTRACE_PROPERTY_CAPACITY:

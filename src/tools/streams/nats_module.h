@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #define CT_NATS_ERROR_SIZE 512
+#define CT_NATS_SERVERS_SIZE 300
 /* In each directory that fetch makes: the bound of the error of the host's clock in nanoseconds, as
  * the messages name it, and "synchronised" or "unsynchronised". */
 #define CT_NATS_CLOCK_FILE ".clock"
@@ -50,9 +51,13 @@ struct ct_nats_copy {
 	 * sent, and those that are complete and acknowledged are removed.  Ends also when there has
 	 * been no such trace for a while. */
 	bool is_spool;
+	/* forward: asks the stream what it has, in place of reading notes, and sends the rest */
+	bool verifies;
 	ct_nats_goes_on *goes_on;
 	/* Called with error while `follows` tries again: once for each text in a row. */
 	void (*report)(const char *error, void *user);
+	/* Called with what the user has to know, although the copy goes on. */
+	void (*notice)(const char *text, void *user);
 	void *user;
 	/* fetch: only packets that may have events between these times, since 1970; 0 and
 	 * UINT64_MAX: all */
@@ -71,8 +76,13 @@ struct ct_nats_copy {
 	uint64_t bytes; /* of the traces */
 	uint64_t traces;
 	uint64_t left_out; /* fetch: traces whose metadata are not in the stream */
+	uint64_t refused;  /* fetch: messages that would have changed what they may not change */
+	/* fetch: traces of which the stream has the end's mark, and not the end */
+	uint64_t incomplete;
 	char error[CT_NATS_ERROR_SIZE];
 	char reported[CT_NATS_ERROR_SIZE]; /* the error that was reported last */
+	/* which servers keep the stream, and what is wrong with them: "n1 leads, n2 is offline" */
+	char servers[CT_NATS_SERVERS_SIZE];
 };
 
 /*

@@ -75,6 +75,13 @@ static void copy_report(const char *error, void *user)
 	fprintf(stderr, "; trying again\n");
 }
 
+static void copy_notice(const char *text, void *user)
+{
+	fprintf(stderr, "%s: ", (const char *)user);
+	ct_tool_print(stderr, text, strlen(text));
+	fputc('\n', stderr);
+}
+
 int stream_forward(const char *verb, struct ct_nats_copy *copy)
 {
 	const struct ct_nats_module *module = stream_module(verb);
@@ -84,6 +91,7 @@ int stream_forward(const char *verb, struct ct_nats_copy *copy)
 		return CMD_UNWRITTEN;
 	copy->goes_on = copy_goes_on;
 	copy->report = copy_report;
+	copy->notice = copy_notice;
 	copy->user = (void *)(uintptr_t)verb;
 	status = module->forward(copy);
 	return stream_end(verb, copy->error, status);
@@ -98,6 +106,7 @@ int stream_fetch(const char *verb, struct ct_nats_copy *copy)
 		return CMD_UNWRITTEN;
 	copy->goes_on = copy_goes_on;
 	copy->report = copy_report;
+	copy->notice = copy_notice;
 	copy->user = (void *)(uintptr_t)verb;
 	status = stream_end(verb, copy->error, module->fetch(copy));
 	if (copy->left_out > 0)
@@ -139,6 +148,7 @@ struct stream_copy {
 	uint64_t since_ns, until_ns;
 	bool is_complete;
 	char path[PATH_MAX];
+	char servers[CT_NATS_SERVERS_SIZE];
 };
 static struct stream_copy *copies;
 
@@ -183,6 +193,21 @@ const char *stream_shown_path(const char *path)
 	return shown;
 }
 
+bool stream_servers_next(size_t index, const char **out_stream, const char **out_servers)
+{
+	const struct stream_copy *copy = copies;
+
+	while (copy != NULL && index > 0) {
+		copy = copy->next;
+		index--;
+	}
+	if (copy == NULL)
+		return false;
+	*out_stream = stream_name(copy->address);
+	*out_servers = copy->servers;
+	return true;
+}
+
 const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
 				   uint64_t until_ns)
 {
@@ -208,6 +233,7 @@ const char *stream_fetch_temporary(const char *verb, const char *address, uint64
 	made->is_complete = stream_fetch(verb, &copy) == CMD_DONE;
 	made->since_ns = since_ns;
 	made->until_ns = until_ns;
+	memcpy(made->servers, copy.servers, sizeof made->servers);
 	return made->is_complete ? made->path : NULL;
 }
 
@@ -242,6 +268,13 @@ static void follow_report(const char *error, void *user)
 	copy_report(error, (void *)(uintptr_t)follow->verb);
 }
 
+static void follow_notice(const char *text, void *user)
+{
+	const struct follow *follow = user;
+
+	copy_notice(text, (void *)(uintptr_t)follow->verb);
+}
+
 int stream_follow(const char *verb, const char *address, const struct stream_parts *parts)
 {
 	const struct ct_nats_module *module = stream_module(verb);
@@ -259,6 +292,7 @@ int stream_follow(const char *verb, const char *address, const struct stream_par
 		.goes_on = follow_goes_on,
 		.take = follow_take,
 		.report = follow_report,
+		.notice = follow_notice,
 		.user = &follow,
 	};
 

@@ -28,6 +28,10 @@ void stream_report_total(const char *verb, const struct ct_nats_copy *copy);
 const char *stream_fetch_temporary(const char *verb, const char *address, uint64_t since_ns,
 				   uint64_t until_ns);
 
+/* The streams that were copied: which servers keep them, as the servers said.  False past the last.
+ */
+bool stream_servers_next(size_t index, const char **out_stream, const char **out_servers);
+
 /* Returns the path as messages show it: of such a copy, the name of the stream stands in place of
  * the directory.  The text is good until the next call. */
 const char *stream_shown_path(const char *path);

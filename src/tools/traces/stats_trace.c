@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/progress_line.h"
 #include "print/json_text.h"
+#include "tools/streams/stream_copy.h"
 
 #define WIDEST_NAME 48 /* a longer one moves the rest of its line */
 #define MEDIAN 500u
@@ -448,6 +449,36 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
+static void print_servers(void)
+{
+	const char *stream, *servers;
+
+	for (size_t i = 0; stream_servers_next(i, &stream, &servers); i++) {
+		if (servers[0] == '\0')
+			continue;
+		fputs("stream ", stdout);
+		ct_tool_print(stdout, stream, strcspn(stream, "?"));
+		fputs(": ", stdout);
+		ct_tool_print(stdout, servers, strlen(servers));
+		fputc('\n', stdout);
+	}
+}
+
+static json_t *json_streams(void)
+{
+	json_t *rows = json_array();
+	const char *stream, *servers;
+
+	for (size_t i = 0; stream_servers_next(i, &stream, &servers); i++) {
+		json_t *row = json_object();
+
+		(void)json_object_set_new(row, "stream", ct_json_string(stream));
+		(void)json_object_set_new(row, "servers", ct_json_string(servers));
+		(void)json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
 static bool table_print_head(const struct ct_tally *tally, const struct ct_read_totals *totals)
 {
 	struct ct_buf out;
@@ -470,6 +501,7 @@ static bool table_print_head(const struct ct_tally *tally, const struct ct_read_
 	ok = !out.failed;
 	printf("%s\n", ct_buf_text(&out));
 	ct_buf_fini(&out);
+	print_servers();
 	return ok;
 }
 
@@ -604,6 +636,7 @@ static bool stats_print_json(const struct stats_trace *stats, const struct ct_ta
 	add_number(document, "bytes", tally->bytes);
 	add_number(document, "lost", totals->discarded);
 	add_number(document, "damages", totals->damages);
+	(void)json_object_set_new(document, "streams", json_streams());
 	for (unsigned kind = 0; kind < CT_TALLY_KINDS && ok; kind++)
 		if (stats->has_kind ? stats->kind == kind : kind != CT_TALLY_NAME)
 			ok = add_json_table(stats, document, tally, (enum ct_tally_kind)kind);

@@ -470,8 +470,8 @@ static void handler_trace_nested(int number)
 	/* On a busy machine handlers alone could take all of the processor's time. */
 	if (tally->begun[2] >= (uint64_t)option("handlers", 50000))
 		timer_stop();
-	/* The next signal may interrupt this handler, except the innermost.  When none is under way, one
-	 * is always to come. */
+	/* The next signal may interrupt this handler, except the innermost.  When none is under
+	 * way, one is always to come. */
 	depth++;
 	if (depth < 8)
 		timer_arm();

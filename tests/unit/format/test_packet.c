@@ -342,27 +342,30 @@ static void losses_before_the_first_packet_follow_an_empty_one(void **state)
 static void a_packet_elsewhere_has_its_number_and_its_losses(void **state)
 {
 	struct ct_packet_head head = { .pid = 4711 };
+	uint32_t events;
 
 	(void)state;
-	assert_true(ct_packet_number(&writer, &head));
+	assert_true(ct_packet_number(&writer, &head, 5));
 	assert_memory_equal(head.uuid, info.uuid, sizeof head.uuid);
 	assert_int_equal(head.stream_instance, 7);
 	assert_int_equal(head.sequence, 3);
 	assert_int_equal(head.discarded, 17);
+	events = head.events;
 	assert_int_equal(head.pid, 4711);
 	writer.lost = 20;
-	assert_true(ct_packet_number(&writer, &head));
+	assert_true(ct_packet_number(&writer, &head, 5));
 	assert_int_equal(head.sequence, 4);
 	assert_int_equal(head.discarded, 20);
 	assert_int_equal(writer.reported, 20);
+	assert_int_equal(head.events, events + 5);
 
 	/* A stream that begins with losses begins with an empty packet. */
 	writer.sequence = 0;
 	writer.reported = 0;
-	assert_false(ct_packet_number(&writer, &head));
+	assert_false(ct_packet_number(&writer, &head, 5));
 	assert_int_equal(head.sequence, 0);
 	assert_int_equal(head.discarded, 0);
-	assert_true(ct_packet_number(&writer, &head));
+	assert_true(ct_packet_number(&writer, &head, 5));
 	assert_int_equal(head.sequence, 1);
 	assert_int_equal(head.discarded, 20);
 }

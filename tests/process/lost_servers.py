@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""Servers of a stream that go back to an earlier state, and messages that would change what is not theirs.
+
+NATS acknowledges a message before it is on the disk.  Here a copy of the server's store, some seconds old, takes the place of the newer one,
+as after a power failure, a restored snapshot or a backup: the stream is the same one, ends earlier, and uses numbers again.  What the
+program made is compared with what the archive, the stream and the spool have.
+
+Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import spool
+import streams
+import writer
+from streams import request
+from writer import PATIENCE, TOOL, expect, same
+
+
+class Back(spool.Spool):
+    def __init__(self):
+        super().__init__()
+        self.configure('ctrace.spool.linger = 10m')
+        self.one = self.server()
+
+    def store_keep(self):
+        """A copy of what the server has on its disk, as it is when the server is killed."""
+        self.one.kill()
+        shutil.rmtree(self.at('kept'), ignore_errors=True)
+        shutil.copytree(self.at('one'), self.at('kept'))
+        self.start_again()
+
+    def store_put_back(self):
+        self.one.kill()
+        shutil.rmtree(self.at('one'))
+        shutil.copytree(self.at('kept'), self.at('one'))
+        self.start_again()
+
+    def start_again(self):
+        os.remove(self.at('one.log'))
+        self.one.start()
+        self.one.until('Server is ready')
+
+    def archived(self):
+        found = glob.glob(self.at('archive', '*', 'metadata'))
+        return self.shown(*map(os.path.dirname, found)) if found else writer.Found()
+
+    def archive(self, *options, status=0):
+        done = self.tool('archive', *options, self.address, self.at('archive'), check=False)
+        assert done.returncode == status, done
+        return done.stderr
+
+    def message(self, number):
+        found = re.search(r'\{"type".*\}', request(self.port, '$JS.API.STREAM.MSG.GET.TRACES', json.dumps({'seq': number})))
+        return json.loads(found[0])['message']
+
+    def end_of_stream(self):
+        found = re.search(r'\{"type".*\}', request(self.port, '$JS.API.STREAM.INFO.TRACES'))
+        return json.loads(found[0])['state']['last_seq']
+
+
+def traced_in_two_parts(room):
+    """10,000 entries of a program that still runs are in the stream, of whose store there is a copy; then another 10,000."""
+    program = room.program()
+    follower = room.forwarder()
+    program.ask('run 10000')
+    room.until_there(room.address, expect(1, 10000))
+    room.store_keep()
+    program.ask('run 10000')
+    room.until_there(room.address, expect(1, 20000))
+    return program, follower
+
+
+def what_was_acknowledged_and_lost_is_sent_again(room):
+    program, follower = traced_in_two_parts(room)
+    program.end()
+    room.until_there(room.address, expect(1, 20000))
+    assert room.segments(), 'it stays for a while'
+    room.store_put_back()
+    room.until_there(room.address, expect(1, 20000))
+    said = room.stop(follower)
+    assert re.search(r'ctrace forward: stream TRACES: the servers have lost messages \d+ to \d+, which they had acknowledged; '
+                     'what is still here is sent again\n', said), said
+
+
+def a_forwarder_that_starts_later_sees_it_by_its_note(room):
+    program, follower = traced_in_two_parts(room)
+    program.end()
+    room.until_there(room.address, expect(1, 20000))
+    room.until_noted()
+    room.stop(follower)
+    room.store_put_back()
+    follower = room.forwarder()
+    room.until_there(room.address, expect(1, 20000))
+    assert 'the servers have lost messages' in room.stop(follower)
+
+
+def an_archive_takes_what_has_the_old_numbers(room):
+    """Later messages have numbers that the archive has seen: it neither leaves them out nor prunes them."""
+    program, follower = traced_in_two_parts(room)
+    room.archive()
+    same(room.archived(), expect(1, 20000))
+    room.stop(follower)
+    noted = room.end_of_stream()
+    room.store_put_back()
+    shutil.rmtree(room.at('spool'))  # what was lost comes never again
+    program.ask('run 10000')
+    other = room.program()
+    other.ask('run 3000')
+    program.end()
+    other.end()
+    follower = room.forwarder()
+    while room.end_of_stream() <= noted:
+        more = room.program()
+        more.ask('run 100')
+        more.end()
+    before = room.shown(room.address)
+    said = room.archive('--prune')
+    assert 'the servers have gone back: message' in said and 'are in the archive; it takes what the stream has now' in said, said
+    missing = before - room.archived()
+    assert not missing, f'{sum(missing.values())} of {sum(before.values())} entries that the stream had are not in the archive: {list(missing)[:3]}'
+    assert not expect(1, 20000) - room.archived(), 'what the archive had'
+    room.stop(follower)
+
+
+def a_tail_goes_on(room):
+    program, follower = traced_in_two_parts(room)
+    tail = subprocess.Popen([TOOL, 'tail', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', room.address], env=room.environment,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    room.processes.append(tail)
+    seen = 0
+
+    def until(number):
+        nonlocal seen
+        for line in tail.stdout:
+            found = re.search(r' 7 1 0 (\d+)$', line)
+            seen = max(seen, int(found[1])) if found else seen
+            if seen >= number:
+                return
+        raise AssertionError(tail.stderr.read())
+
+    # It shows what comes from now on: until it does, more comes.
+    asked = 20000
+    while not select_line(tail):
+        program.ask('run 100')
+        asked += 100
+    until(asked - 1)
+    room.store_put_back()
+    program.ask('run 5000')
+    until(asked + 4999)
+    tail.send_signal(signal.SIGTERM)
+    room.stop(follower)
+    program.end()
+
+
+def select_line(process):
+    return bool(streams_ready(process.stdout))
+
+
+def streams_ready(file):
+    import select  # pylint: disable=import-outside-toplevel
+    return select.select([file], [], [], 0.3)[0]
+
+
+def forge(room, number, body=None, host=None, **headers):
+    """Sends the message of that number again, with other headers, other bytes, or as another host."""
+    import base64  # pylint: disable=import-outside-toplevel
+    message = room.message(number)
+    lines = base64.b64decode(message['hdrs']).decode().split('\r\n')
+    found = dict(line.split(': ', 1) for line in lines[1:] if ': ' in line)
+    found.pop('Nats-Msg-Id', None)
+    found.pop('Nats-Expected-Stream', None)
+    found.update({name.replace('_', '-'): value for name, value in headers.items()})
+    words = message['subject'].split('.')
+    if host:
+        words[2] = host
+    data = base64.b64decode(message['data']) if body is None else body
+    answer = publish(room.port, '.'.join(words), data, found)
+    assert '"seq"' in answer, answer
+
+
+def publish(port, subject, data, headers):
+    import socket  # pylint: disable=import-outside-toplevel
+    head = ('NATS/1.0\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in headers.items()) + '\r\n').encode()
+    with socket.create_connection(('127.0.0.1', port), PATIENCE) as link:
+        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB _INBOX.answers 1\r\n' +
+                     f'HPUB {subject} _INBOX.answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
+        answer = b''
+        while b'MSG _INBOX.answers' not in answer or not answer.endswith(b'}\r\n'):
+            answer += link.recv(65536)
+    return answer.decode()
+
+
+def stream_message(room):
+    """The number of the first message with packets, and that of the metadata before it."""
+    numbers = {}
+    for number in range(1, room.end_of_stream() + 1):
+        numbers.setdefault('stream' if '.stream-' in room.message(number)['subject'] else 'metadata', number)
+    return numbers
+
+
+def closed(room):
+    """A trace of 1000 entries that is complete in the stream."""
+    program = room.program()
+    follower = room.forwarder()
+    program.ask('run 1000')
+    program.end()
+    room.until_there(room.address, expect(1, 1000))
+    room.until_noted()
+    room.stop(follower)
+    return stream_message(room)
+
+
+def an_archive_does_not_change_a_trace_that_is_complete(room):
+    """Who may publish as a host cannot rewrite its past, nor can anybody else."""
+    numbers = closed(room)
+    room.archive()
+    first = room.archived()
+    data = b'\xff' * 4096
+    for how, change in (('a restart', {'Ctrace_Restart': '9'}), ('other bytes', {}), ('a later part', {'Ctrace_Offset': '9999999'}),
+                        ('another file', {'Ctrace_File': 'stream.77'})):
+        forge(room, numbers['stream'], data, **change)
+        said = room.archive(status=1)
+        assert 'is not taken: it would change a trace that was complete' in said, (how, said)
+        same(room.archived(), first)
+    said = room.archive()
+    assert 'is not taken' not in said, said
+
+
+def a_trace_belongs_to_its_host(room):
+    numbers = closed(room)
+    first = room.shown(room.address)
+    for number in numbers.values():
+        forge(room, number, host='evil')
+        forge(room, number, host='evil', Ctrace_Restart='9')
+    done = room.tool('show', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', room.address, check=False)
+    assert 'its metadata are those of another host or trace than its subject names' in done.stderr, done
+    same(writer.entries(done.stdout), first)
+    said = room.archive(status=1)
+    assert 'another host' in said, said
+    same(room.archived(), first)
+    assert not glob.glob(room.at('archive', 'evil*', 'metadata'))
+
+
+def an_end_that_is_missing_is_reported(room):
+    """The servers have the mark of a trace that is complete, and not its last packets."""
+    program = room.program()
+    follower = room.forwarder()
+    program.ask('run 40000')
+    program.end()
+    room.until_there(room.address, expect(1, 40000))
+    room.until_noted()
+    room.stop(follower)
+    packets = [number for number in range(1, room.end_of_stream() + 1) if '.stream-' in room.message(number)['subject']]
+    answer = request(room.port, '$JS.API.STREAM.MSG.DELETE.TRACES', json.dumps({'seq': packets[-1]}))
+    assert '"success":true' in answer, answer
+    said = room.archive(status=1)
+    assert re.search(r'the end is missing: \d+ bytes of stream\.\d+; the servers have lost them', said), said
+    done = room.tool('show', *map(os.path.dirname, glob.glob(room.at('archive', '*', 'metadata'))), check=False)
+    assert done.returncode != 0 and 'missing' in done.stderr, done.stderr[-500:]
+
+
+def verify_sends_what_the_stream_lacks(room):
+    """A directory that was sent, and that nothing says a server has lost."""
+    room.environment['MFTRACE_CONFIG'] = room.at('bin.cfg')
+    with open(room.at('bin.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = binfile\n')
+    program = room.program(plain=False)
+    program.ask('plain')
+    program.ask('run 60000')
+    program.end()
+    traces = sorted(map(os.path.dirname, glob.glob(room.at('logs', '*', 'metadata'))))
+    assert len(traces) == 1
+
+    def verify():
+        done = room.tool('forward', '--verify', traces[0], room.address, check=False)
+        assert done.returncode == 0, done
+        return done.stderr
+
+    assert 'the stream lacks the last' in verify(), 'nothing was there'
+    same(room.shown(room.address), expect(1, 60000))
+    assert 'lacks' not in verify()
+    packets = [number for number in range(1, room.end_of_stream() + 1) if '.stream-' in room.message(number)['subject']]
+    for gone in (packets[0], packets[-1]):
+        answer = request(room.port, '$JS.API.STREAM.MSG.DELETE.TRACES', json.dumps({'seq': gone}))
+        assert '"success":true' in answer, answer
+        said = room.tool('forward', traces[0], room.address).stderr
+        assert ' 0 messages' in said, f'its note says that all was sent: {said}'
+        assert re.search(r'stream\.\d+: the stream lacks the last \d+ of \d+ bytes; they are sent', verify())
+        same(room.shown(room.address), expect(1, 60000))
+    assert 'lacks' not in verify()
+
+
+def until_noted(room):
+    """Returns when the note of each trace says that all was acknowledged, with the number of the last message."""
+    end = time.monotonic() + PATIENCE
+    while True:
+        notes = glob.glob(room.at('spool', '*', '.forwarded.*'))
+        texts = []
+        for note in notes:
+            with open(note, encoding='ascii') as file:
+                texts.append(file.read())
+        complete = [text for text in texts if re.search(r'^last [1-9]', text, re.MULTILINE) and re.search(r'^stream', text, re.MULTILINE)]
+        if notes and len(complete) == len(notes) == len(room.segments()):
+            return
+        assert time.monotonic() < end, texts
+
+
+Back.until_noted = until_noted
+
+writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and getattr(value, '__code__', None) is not None and
+         value.__code__.co_varnames[:1] == ('room',) and value.__code__.co_argcount == 1 and
+         name not in ('traced_in_two_parts', 'closed', 'stream_message', 'until_noted')]
+
+writer.Room = Back
+
+if __name__ == '__main__':
+    sys.exit(writer.main())
