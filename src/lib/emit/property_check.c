@@ -224,9 +224,11 @@ static bool number_with_unit(const char *text, size_t size, const char *units, u
 			return false;
 	*out_number = number;
 	*out_unit = '\0';
+	if (i == 0)
+		return false;
 	if (i + 1 == size && strchr(units, text[i]) != NULL && text[i] != '\0')
 		*out_unit = text[i++];
-	return i > 0 && i == size;
+	return i == size;
 }
 
 bool ct_size_parse(const char *text, size_t size, uint64_t *out_bytes)
