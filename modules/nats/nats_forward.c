@@ -119,16 +119,6 @@ static struct ct_nats_chunk chunk_cut(const unsigned char *bytes, size_t size, s
 	return chunk;
 }
 
-/* Before the pass has ended.  What failed ends it: each wait takes half a minute. */
-static enum ctrace_status settle_early(struct ct_nats_forwarder *forward, bool *out_is_settled)
-{
-	enum ctrace_status status = ct_nats_messages_settle(forward, out_is_settled);
-
-	if (!*out_is_settled)
-		__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
-	return status;
-}
-
 static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct_nats_trace *trace,
 				    struct ct_nats_file *file)
 {
@@ -148,7 +138,7 @@ static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct
 		size_t size = left < forward->body_max ? (size_t)left : forward->body_max;
 		struct ct_nats_chunk chunk = { .bytes = forward->body, .size = size };
 		struct ct_packet_head head;
-		bool is_settled;
+		bool is_settled = true;
 
 		if (!bytes_read(fd, forward->body, size, file->sent)) {
 			trace_skip(forward, trace, file->name, strerror(EIO));
@@ -172,7 +162,9 @@ static enum ctrace_status file_send(struct ct_nats_forwarder *forward, struct ct
 		file->sum = chunk.sum = ct_nats_sum_add(file->sum, chunk.bytes, chunk.size);
 		status = ct_nats_message_send(forward, trace, file->name, &chunk);
 		if (status == CTRACE_OK && forward->under_way >= UNDER_WAY)
-			status = settle_early(forward, &is_settled);
+			status = ct_nats_messages_settle(forward, &is_settled);
+		if (!is_settled) /* the pass ends; each wait takes half a minute */
+			__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
 	}
 	if (fd >= 0)
 		(void)close(fd);
@@ -366,8 +358,11 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
 			status = file_send(forward, trace, file);
 		/* Nothing comes behind the metadata that say so. */
 		is_complete = trace_is_whole(trace, (const char *)text, (size_t)stat.st_size);
-		if (status == CTRACE_OK && is_complete && metadata_are_due(forward, trace))
-			status = settle_early(forward, &is_complete);
+		if (status == CTRACE_OK && is_complete && metadata_are_due(forward, trace) &&
+		    !ct_nats_messages_wait(forward)) {
+			is_complete = false;
+			__atomic_store_n(&forward->failed, 1, __ATOMIC_RELAXED);
+		}
 		if (status == CTRACE_OK)
 			status = metadata_send(forward, trace, text, (size_t)stat.st_size,
 					       is_complete);

@@ -155,9 +155,11 @@ enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
 void ct_nats_trace_subject(const struct ct_nats_forwarder *forward,
 			   const struct ct_nats_trace *trace, const char *name, char *out,
 			   size_t size);
-/* Waits until the servers have all messages, removes the traces of a spool that are complete and
- * sent, and notes how far the others are.  When a message failed, all since the last call that
- * succeeded are to be sent again, and *out_is_settled is false. */
+/* Waits until the servers have all messages.  False: one failed, and all since the last call that
+ * succeeded are to be sent again. */
+bool ct_nats_messages_wait(struct ct_nats_forwarder *forward);
+/* The same in *out_is_settled.  Then removes the traces of a spool that are complete and sent, and
+ * notes how far the others are. */
 enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled);
 /* Forgets what was sent of the trace; its note is read again. */
 void ct_nats_trace_reset(struct ct_nats_trace *trace);

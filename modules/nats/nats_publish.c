@@ -234,20 +234,20 @@ static void acknowledgements_take(struct ct_nats_forwarder *forward)
 	(void)pthread_mutex_unlock(&forward->lock);
 }
 
-/* Waits until the server has all messages.  False: some have to be sent again. */
-enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled)
+bool ct_nats_messages_wait(struct ct_nats_forwarder *forward)
 {
+	bool is_settled;
 	natsStatus status = forward->under_way > 0 ? acknowledgements_wait(forward) : NATS_OK;
 
 	forward->under_way = 0;
 	acknowledgements_take(forward);
 	if (status != NATS_OK)
 		messages_drop(forward);
-	*out_is_settled = __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0 &&
+	is_settled = __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0 &&
 			  status == NATS_OK;
 	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next) {
 		void (*settle)(struct ct_nats_file * file) =
-			*out_is_settled ? file_take : file_go_back;
+			is_settled ? file_take : file_go_back;
 
 		if (trace->is_acknowledged)
 			continue;
@@ -255,9 +255,15 @@ enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bo
 		for (struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
 			settle(file);
 		trace->is_acknowledged = true;
-		trace->is_noted = trace->is_noted && !*out_is_settled;
-		trace->is_sent = trace->is_sent && *out_is_settled;
+		trace->is_noted = trace->is_noted && !is_settled;
+		trace->is_sent = trace->is_sent && is_settled;
 	}
+	return is_settled;
+}
+
+enum ctrace_status ct_nats_messages_settle(struct ct_nats_forwarder *forward, bool *out_is_settled)
+{
+	*out_is_settled = ct_nats_messages_wait(forward);
 	if (!*out_is_settled)
 		return CTRACE_OK;
 	if (forward->copy->is_spool)
