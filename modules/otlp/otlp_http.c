@@ -529,6 +529,7 @@ void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 {
 	const struct ct_buf *sent = body;
 	struct ct_buf text, url;
+	size_t shown_size;
 
 	*out = (struct ct_otlp_result){ .answer = CT_OTLP_AGAIN,
 					.is_broken = out->is_broken,
@@ -537,7 +538,11 @@ void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 	ct_buf_init(&url);
 	ct_buf_add_format(&url, "%s/v1/%s", http->settings.url,
 			  signal == CT_OTLP_LOGS ? "logs" : "traces");
-	ct_buf_add(&text, url.data, url.size);
+	if (ct_buf_reserve(&text, url.size + 1) && !url.failed) {
+		ct_address_shown(text.data, url.size + 1, ct_buf_text(&url));
+		text.size = strlen(text.data);
+	}
+	shown_size = text.size;
 	ct_buf_clear(&http->response);
 	if (http->has_deflate)
 		sent = body_pack(http, body) ? &http->packed : NULL;
@@ -548,7 +553,7 @@ void ct_otlp_http_post(struct ct_otlp_http *http, enum ct_otlp_signal signal,
 				       (curl_off_t)sent->size);
 		http_perform(http, signal, records, out, &text);
 	}
-	if (out->answer != CT_OTLP_ACCEPTED || text.size > url.size)
+	if (out->answer != CT_OTLP_ACCEPTED || text.size > shown_size)
 		(void)snprintf(out->text, sizeof out->text, "%s", ct_buf_text(&text));
 	ct_buf_fini(&text);
 	ct_buf_fini(&url);

@@ -566,6 +566,15 @@ bool ct_own_directory(const char *name, char out_path[4096]);
  * directory, or else where `make install` puts it.  It need not exist. */
 void ct_installed_catalog(char out_path[4096]);
 
+/* ---- address.c: what people may see of an address.  Any thread. */
+/* Copies a text that is an address, or has some: without user names and passwords, and without what
+ * is behind the question mark of http:// and https://.  Other text is copied as it is; what has no
+ * room is left out. */
+void ct_address_shown(char *out, size_t size, const char *text);
+/* The same for the value of an emitter's property: of one that may be a secret, such as HEADERS,
+ * only that it is set. */
+void ct_property_shown(struct ct_buf *out, struct ct_span name, struct ct_span value);
+
 /* ---- user_names.c: users and groups, as /etc/passwd and /etc/group have them */
 /* The number of a group, given by its name or as a decimal number.  Returns false when the machine
  * has no such name. */

@@ -22,9 +22,14 @@ void ct_diagnostic_set(struct ct_diagnostic *out, const struct ct_finding *findi
 	if (finding->before != NULL)
 		ct_buf_add_text(&message, finding->before);
 	if (finding->word.at != NULL) {
+		struct ct_buf word; /* it may be an address with a password */
+
+		ct_buf_init(&word);
+		ct_property_shown(&word, (struct ct_span){ "", 0 }, finding->word);
 		ct_buf_add_text(&message, message.size != 0 ? " " : "");
-		ct_span_quote(&message, finding->word,
+		ct_span_quote(&message, (struct ct_span){ ct_buf_text(&word), word.size },
 			      finding->shown != 0 ? finding->shown : CT_WORD_SHOWN);
+		ct_buf_fini(&word);
 	}
 	if (finding->what != NULL)
 		ct_buf_add_format(&message, "%s%s", message.size != 0 ? " " : "", finding->what);

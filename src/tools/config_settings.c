@@ -90,7 +90,8 @@ static void setting_emit_property(const char *name, size_t name_size, const char
 	setting_begin(owner->sink, owner->key, owner->name);
 	ct_buf_add_char(&owner->sink->key, '#');
 	add_text(&owner->sink->key, name, name_size);
-	add_text(&owner->sink->value, value, value_size);
+	ct_property_shown(&owner->sink->value, (struct ct_span){ name, name_size },
+			  (struct ct_span){ value, value_size });
 	setting_end(owner->sink);
 }
 

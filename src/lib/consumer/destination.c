@@ -133,8 +133,12 @@ static void context_failed_at(const struct ctrace_emitter_context *context, cons
 {
 	struct ct_destination *destination = destination_of(context);
 	char *kept = dest_of(destination)->failing_at;
-	size_t size = strlen(what), room = sizeof dest_of(destination)->failing_at - 1;
+	char shown[2 * sizeof dest_of(destination)->failing_at];
+	size_t size, room = sizeof dest_of(destination)->failing_at - 1;
 
+	ct_address_shown(shown, sizeof shown, what);
+	what = shown;
+	size = strlen(what);
 	if (size > room) {
 		what += size - room;
 		size = room;

@@ -78,6 +78,18 @@ static bool report_component_property(struct ct_answer *answer, const struct ct_
 
 /* ---- all of a component's or an emitter's ---- */
 
+/* What a property of an emitter is, without a password. */
+static void answer_add_shown(struct ct_answer *answer, enum ct_field field, struct ct_span name,
+			     struct ct_span value)
+{
+	struct ct_buf shown;
+
+	ct_buf_init(&shown);
+	ct_property_shown(&shown, name, value);
+	ct_answer_add(answer, field, ct_buf_text(&shown), shown.size);
+	ct_buf_fini(&shown);
+}
+
 struct listing {
 	struct ct_answer *answer;
 	enum ct_field field;
@@ -96,7 +108,11 @@ static void list_property(const char *name, size_t name_size, const char *value,
 	ct_answer_row(listing->answer, listing->owner.size + name_size + CT_ANSWER_TEXT + 64u);
 	ct_answer_add(listing->answer, listing->field, listing->owner.at, listing->owner.size);
 	ct_answer_add(listing->answer, CT_FIELD_PROPERTY, name, name_size);
-	if (value != NULL)
+	if (value != NULL && listing->field == CT_FIELD_EMITTER)
+		answer_add_shown(listing->answer, CT_FIELD_VALUE,
+				 (struct ct_span){ name, name_size },
+				 (struct ct_span){ value, value_size });
+	else if (value != NULL)
 		ct_answer_add(listing->answer, CT_FIELD_VALUE, value, value_size);
 	listing->count++;
 }
@@ -204,11 +220,21 @@ static bool has_property(const struct ctrace_emitter *emitter, struct ct_span pr
 	return false;
 }
 
+/* As people may see it. */
 static bool emitter_value(uint32_t emitter, struct ct_span property, struct ct_buf *out_value)
 {
+	struct ct_buf value;
+	bool is_set;
+
+	ct_buf_init(&value);
 	ct_buf_clear(out_value);
-	return ct_emitter_property_get(ct_process.registry, emitter, property.at, property.size,
-				       out_value) == CTRACE_OK;
+	is_set = ct_emitter_property_get(ct_process.registry, emitter, property.at, property.size,
+					 &value) == CTRACE_OK;
+	if (is_set)
+		ct_property_shown(out_value, property,
+				  (struct ct_span){ ct_buf_text(&value), value.size });
+	ct_buf_fini(&value);
+	return is_set;
 }
 
 static void answer_emitter_property(const struct ct_command *command, uint32_t emitter,
