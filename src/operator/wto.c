@@ -114,7 +114,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR035I] = { "CTR035I", WTO_DONE, "TRIGGER {} OF {}: {}",
 		      "A trigger has acted in this process; what it did." },
 	[CTR036I] = { "CTR036I", WTO_DONE, "COMMAND OF USER {} FOR {}: {}: {}",
-		      "A member of ctrace.operators has given this process a command, or tried to; what became of it." },
+		      "A member of ctrace.operators, or who says to be claimed:USER@HOST on another machine, has given this process a command, or tried to; what became of it." },
 	[CTR038I] = { "CTR038I", WTO_REFUSED, "{}: {}; expected {}",
 		      "An error in a member IEASLPxx, with its position.  All errors are listed; nothing was done." },
 	[CTR101W] = { "CTR101W", WTO_DONE,

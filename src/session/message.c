@@ -10,6 +10,7 @@
 #include "session/message.h"
 #include "session/trace_name.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define FIELD_HEAD 8u
@@ -32,6 +33,19 @@ _Static_assert(sizeof(struct field_head) == FIELD_HEAD, "the head of a field");
 
 /* ---- encoding ---- */
 
+#define SENDER_SIZE 256u
+
+static struct {
+	uint32_t party; /* 0: the owner, and no field */
+	char sender[SENDER_SIZE];
+} from;
+
+void ct_message_set_party(uint32_t party, const char *sender)
+{
+	from.party = party;
+	(void)snprintf(from.sender, sizeof from.sender, "%s", sender);
+}
+
 size_t ct_message_start(struct ct_buf *out, enum ct_verb verb, uint32_t flags)
 {
 	const struct frame_head head = { .magic = CT_MESSAGE_MAGIC,
@@ -41,6 +55,10 @@ size_t ct_message_start(struct ct_buf *out, enum ct_verb verb, uint32_t flags)
 	size_t start = out->size;
 
 	ct_buf_add(out, &head, sizeof head);
+	if (from.party != 0 && (flags & CT_MESSAGE_ANSWER) == 0) {
+		ct_message_add_number(out, CT_FIELD_PARTY, from.party);
+		ct_message_add_text(out, CT_FIELD_SENDER, from.sender);
+	}
 	return start;
 }
 

@@ -50,6 +50,10 @@ enum ct_field {
 	 * STDERR") */
 	CT_FIELD_OLD = 11,
 	CT_FIELD_NEW = 12,
+	/* request, of a tool that ctrace respond has started: number, enum ct_party; who sent it,
+	 * as the sender claims */
+	CT_FIELD_PARTY = 13,
+	CT_FIELD_SENDER = 14,
 	/* CT_VERB_TRACE_CT: struct ct_trace_command; an absent clause was not given */
 	/* number, CTRACE_CT_*; answer to CT_VERB_TRIGGER_LIST: 1 the trigger may act, 0 not */
 	CT_FIELD_STATE = 20,
@@ -76,6 +80,10 @@ enum ct_field {
 	CT_FIELD_LINK = 62,      /* struct ct_link_state */
 	CT_FIELD_CONNECTION = 63 /* number, of CT_VERB_WRITER_CONNECT */
 };
+
+/* All requests of this process come from that party, and from that sender.  Once, before the first
+ * request. */
+void ct_message_set_party(uint32_t party, const char *sender);
 
 /* ---- encoding: start, add, end. out's sticky failure covers all three. */
 /* Returns the start of the frame, for ct_message_end(). */

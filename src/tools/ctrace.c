@@ -23,6 +23,7 @@
 #include "cli/allocate.h"
 #include "base/base.h"
 #include "tools/hosts/hosts_ask.h"
+#include "tools/hosts/request.h"
 #include "tools/options_file.h"
 #include "operator/recovery/recovery_watch.h"
 
@@ -347,6 +348,7 @@ int main(int argc, char **argv)
 		file_size.sa_handler = file_size_note;
 		(void)sigaction(SIGXFSZ, &file_size, NULL);
 	}
+	request_party_take();
 	json_set_alloc_funcs(malloc, free); /* ours */
 	allocate_init();
 	if (argc > 0)

@@ -65,6 +65,17 @@ static bool dests_are_known(struct ct_span list)
 	return known;
 }
 
+bool ct_builtin_dests_each(struct ct_span options, bool (*each)(struct ct_span list))
+{
+	struct ct_span option, name, value;
+
+	while (option_next(&options, &option))
+		if (option_split(option, &name, &value) && ct_name_is(name.at, name.size, "DEST") &&
+		    !each(list_without_parentheses(value)))
+			return false;
+	return true;
+}
+
 /* Parses an option into a command; CT_VERB_NONE and *out_why when it is not valid. */
 static struct ct_command option_command(struct ct_span component, struct ct_span option,
 					const char **out_why)

@@ -368,6 +368,9 @@ uint32_t ct_member_read(const char *member, struct ct_parmlib *out_parmlib,
 uint32_t ct_builtin_command(const char *name, const struct ct_trace_request *request,
 			    struct ctrace_outcome *out) CT_MUST_USE;
 
+/* Calls for the list of each DEST of the options, and returns true if it does so for all. */
+bool ct_builtin_dests_each(struct ct_span options, bool (*each)(struct ct_span list));
+
 /* ---- tbwc.c */
 /* FULL to CAPTURE: acquires the bytes that the application filled in.  False: it is not FULL. */
 bool ct_tbwc_capture(struct ctrace_tbwc *tbwc);

@@ -86,6 +86,23 @@ uint32_t ct_dest_default(const struct ct_registry *registry)
 	return __atomic_load_n(&registry->default_dests, __ATOMIC_RELAXED);
 }
 
+bool ct_dest_is_named(struct ct_registry *registry, uint32_t emitter)
+{
+	const struct ctrace_emitter *known = ct_emitter_at(emitter);
+	const struct ctrace_property *url =
+		known != NULL ? ct_emitter_property(known, "URL", 3) : NULL;
+	bool is;
+
+	if (known == NULL || (known->flags & CTRACE_EMITTER_SILENT) != 0)
+		return known != NULL;
+	ct_registry_lock(registry);
+	is = ((registry->named_dests | registry->default_dests) >> emitter & 1) != 0 &&
+	     (url == NULL || url->default_value == NULL ||
+	      ct_property_is_set(registry, emitter, "URL"));
+	ct_registry_unlock(registry);
+	return is;
+}
+
 /* ---- resolving ---- */
 
 /* Has nobody chosen destinations for this component, or for one above it? */
@@ -226,6 +243,7 @@ enum ctrace_status ct_dest_add(struct ct_registry *registry, const char *compone
 	ct_registry_lock(registry);
 	status = ct_node_ensure(registry, component, size, &index);
 	if (status == CTRACE_OK) {
+		registry->named_dests |= 1u << emitter;
 		before = settings_of(registry, index);
 		if (index == CT_COMPONENT_NONE) {
 			add_default(registry, 1u << emitter);

@@ -499,6 +499,11 @@ enum ctrace_status ct_emitter_property_get(const struct ct_registry *registry, u
 	return out_value->failed ? CTRACE_NOT_ENOUGH_MEMORY : CTRACE_OK;
 }
 
+bool ct_property_is_set(struct ct_registry *registry, uint32_t emitter, const char *name)
+{
+	return *list_find(&registry->emitter_properties[emitter], name, strlen(name)) != NULL;
+}
+
 void ct_emitter_property_each(struct ct_registry *registry, uint32_t emitter,
 			      ct_property_sink *each, void *user)
 {

@@ -287,6 +287,7 @@ static enum ctrace_status plans_put_in_force(struct plans *plans, const struct c
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
 	swap_properties(plans);
+	registry->named_dests = from->named_dests;
 	registry->root.own.level = from->root.own.level;
 	publish_all(registry, &reconfiguration->levels);
 	return CTRACE_OK;

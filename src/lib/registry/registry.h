@@ -185,6 +185,10 @@ enum ctrace_status ct_dest_remove(struct ct_registry *registry, const char *comp
 enum ctrace_status ct_dest_set_trace(struct ct_registry *registry, uint32_t index,
 				     bool is_trace) CT_MUST_USE;
 uint32_t ct_dest_default(const struct ct_registry *registry); /* mask */
+/* Returns true if a party outside may choose the emitter: the configuration, the program or the
+ * owner has named it, and its URL if it has a default one, where anybody could listen.  One that
+ * writes nothing may always be chosen.  Takes the lock. */
+bool ct_dest_is_named(struct ct_registry *registry, uint32_t emitter);
 /* In a forked child: recounts the users of destinations, because the parent may have changed
  * components in the session since the fork. */
 void ct_dest_recount(struct ct_registry *registry);

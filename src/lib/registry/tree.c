@@ -545,6 +545,7 @@ void ct_registry_reset_configuration(struct ct_registry *registry)
 	registry->root.own.level = CT_LEVEL_UNSET;
 	registry->root.level = CTRACE_LEVEL_NONE;
 	registry->default_dests = registry->textfile;
+	registry->named_dests = 0;
 	registry->default_is_implicit = true;
 	registry->has_replaced_textfile = false;
 	ct_dest_resolve_tree(registry, CT_COMPONENT_NONE);

@@ -64,8 +64,10 @@ struct ct_registry {
 	struct ct_node *chunks[CT_NODE_CHUNKS]; /* atomic */
 	struct ct_node root;
 
-	uint32_t textfile;        /* mask: stands for an empty default list */
-	uint32_t default_dests;   /* never 0 */
+	uint32_t textfile;      /* mask: stands for an empty default list */
+	uint32_t default_dests; /* never 0 */
+	/* mask: every destination that the configuration, the program or the owner has named */
+	uint32_t named_dests;
 	bool default_is_implicit; /* the TEXTFILE in it was not requested */
 	/* the implicit TEXTFILE was replaced by the first addition */
 	bool has_replaced_textfile;
@@ -133,6 +135,8 @@ bool ct_property_copy(struct ct_registry *registry, struct ct_property *from,
 /* Calls for each property of `list` that is not in `before`, or has another value there. */
 void ct_property_each_new(struct ct_property *list, struct ct_property *before,
 			  ct_property_sink *each, void *user);
+/* Returns true if the property was set for the emitter.  Under the lock. */
+bool ct_property_is_set(struct ct_registry *registry, uint32_t emitter, const char *name);
 /* Do both lists give an emitter equal settings?  A property that is not set has its default. */
 bool ct_property_is_same(uint32_t emitter, struct ct_property *a, struct ct_property *b);
 /* Stores a list as the emitter's settings text in the session.  Reuses a recent text. */

@@ -478,9 +478,8 @@ static void request_carry_out(const struct ct_message *request, struct ct_buf *o
 		row->operate(&command, out);
 }
 
-void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user)
+void ct_operate_allowed(const struct ct_message *request, struct ct_buf *out)
 {
-	(void)user;
 	if ((request->flags & CT_MESSAGE_ANSWER) != 0)
 		ct_answer_whole(out, request->verb, CTRACE_DAMAGED,
 				"that is an answer and no request");
@@ -489,4 +488,13 @@ void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user
 				"the process is about to end");
 	else
 		request_carry_out(request, out);
+}
+
+void ct_operate(const struct ct_message *request, struct ct_buf *out, void *user)
+{
+	(void)user;
+	if (ct_message_find(request, CT_FIELD_PARTY).at != NULL)
+		ct_operate_outside(request, NULL, out);
+	else
+		ct_operate_allowed(request, out);
 }

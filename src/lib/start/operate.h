@@ -45,6 +45,14 @@ void ct_matches_fini(struct ct_matches *matches);
 uint32_t ct_operate_next_known(uint32_t from);
 struct ct_span ct_operate_name(uint32_t index);
 
+/* ---- operate.c: carries out a request that its sender may make */
+void ct_operate_allowed(const struct ct_message *request, struct ct_buf *out);
+
+/* ---- operate_member.c: a request from outside, of a member, or with member NULL of another
+ * machine */
+void ct_operate_outside(const struct ct_message *request, const struct ct_member *member,
+			struct ct_buf *out);
+
 /* ---- operate_change.c */
 void ct_operate_level(const struct ct_command *command, struct ct_buf *out);
 void ct_operate_dest(const struct ct_command *command, struct ct_buf *out);

@@ -1,10 +1,9 @@
 /*
- * operate_member.c - requests of operators who are neither the process's user nor root: members of
- * the groups of ctrace.operators and ctrace.operators.display.
+ * operate_member.c - requests from outside: of members of the groups of ctrace.operators and
+ * ctrace.operators.display, and those that ctrace respond carries out for other machines.
  *
- * Runs on the control thread.  A member commands what a trace does.  A member never names a file, a
- * program or a configuration: the process would use it with its own user's rights.  The properties
- * of emitters have such names, and passwords.
+ * Runs on the control thread.  The table in session/right.h says which party may ask what.  Here a
+ * message becomes a row of the table; a destination has to be one that the configuration names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -13,16 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/component/component.h"
 #include "lib/control/trigger.h"
 #include "lib/process/message_log.h"
+#include "session/right.h"
 #include "session/socket.h"
 
 #define DESCRIBED 1024u /* bytes of a command in a log: a trigger's text and a name fit */
 #define NS_PER_SECOND 1000000000u
 #define LOGGED_A_SECOND 20u /* requests of all members together */
-
-/* The authority that a request needs. */
-enum need { NEED_DISPLAY, NEED_COMMAND, NEED_OWNER };
 
 /* ---- groups ---- */
 
@@ -100,40 +98,94 @@ static bool trace_ct_is_for_later(const struct ct_message *request)
 	return state == CTRACE_CT_PRESET_PUT || state == CTRACE_CT_PRESET_DELETE;
 }
 
-static enum need request_needs(const struct ct_message *request)
+/* Returns false if a name in the list is not a destination that the configuration names. */
+static bool list_is_named(struct ct_span list)
+{
+	struct ct_span name;
+	uint32_t emitter;
+
+	while (ct_config_next_word(&list, &name))
+		if (ct_emitter_find_known(name.at, name.size, &emitter) != CTRACE_OK ||
+		    !ct_dest_is_named(ct_process.registry, emitter))
+			return false;
+	return true;
+}
+
+/* DEST=(...) among the options chooses destinations, unless a program has defined the trace: then
+ * the options are for its routine. */
+static bool options_are_named(const struct ct_message *request)
+{
+	struct ct_span name = ct_message_find(request, CT_FIELD_COMPONENT);
+	uint32_t component;
+
+	if (ct_registry_find_any(ct_process.registry, name.at, name.size, &component) ==
+		    CTRACE_OK &&
+	    (__atomic_load_n(&ct_registry_entry(ct_process.registry, component)->flags,
+			     __ATOMIC_ACQUIRE) &
+	     CT_COMPONENT_DEFINED) != 0)
+		return true;
+	return ct_builtin_dests_each(ct_message_find(request, CT_FIELD_OPTIONS), list_is_named);
+}
+
+static enum ct_right dest_right(const struct ct_message *request)
 {
 	struct ct_span emitter = ct_message_find(request, CT_FIELD_EMITTER);
-	struct ct_span value = ct_message_find(request, CT_FIELD_VALUE);
+	struct ct_span list = ct_message_find(request, CT_FIELD_LIST);
 
+	if (list.at == NULL && emitter.at == NULL)
+		return CT_RIGHT_DEST_SHOW;
+	if (request->verb != CT_VERB_DEST_REMOVE &&
+	    !list_is_named(list.at != NULL ? list : emitter))
+		return CT_RIGHT_DEST_OTHER;
+	return CT_RIGHT_DEST;
+}
+
+static enum ct_right trace_right(const struct ct_message *request)
+{
+	if (trace_ct_is_for_later(request))
+		return CT_RIGHT_TRACE_LATER;
+	return options_are_named(request) ? CT_RIGHT_TRACE : CT_RIGHT_DEST_OTHER;
+}
+
+static enum ct_right request_right(const struct ct_message *request)
+{
 	switch (request->verb) {
 	case CT_VERB_IDENTIFY:
+		return CT_RIGHT_IDENTIFY;
 	case CT_VERB_DISPLAY:
+		return CT_RIGHT_DISPLAY;
 	case CT_VERB_TRIGGER_LIST:
-		return NEED_DISPLAY;
+		return CT_RIGHT_TRIGGER_LIST;
 	case CT_VERB_LEVEL:
-		return ct_message_find(request, CT_FIELD_LEVEL).at == NULL ? NEED_DISPLAY
-									   : NEED_COMMAND;
+		return ct_message_find(request, CT_FIELD_LEVEL).at == NULL ? CT_RIGHT_LEVEL_SHOW
+									   : CT_RIGHT_LEVEL;
 	case CT_VERB_DEST_ADD:
 	case CT_VERB_DEST_REMOVE:
 	case CT_VERB_DEST_SET:
-		return ct_message_find(request, CT_FIELD_LIST).at == NULL && emitter.at == NULL
-			       ? NEED_DISPLAY
-			       : NEED_COMMAND;
+		return dest_right(request);
 	case CT_VERB_PROPERTY_GET:
-		return emitter.at == NULL ? NEED_DISPLAY : NEED_OWNER;
+		return ct_message_find(request, CT_FIELD_EMITTER).at == NULL
+			       ? CT_RIGHT_PROPERTY_SHOW
+			       : CT_RIGHT_EMITTER_SHOW;
 	case CT_VERB_TRACE_CT:
-		return trace_ct_is_for_later(request) ? NEED_OWNER : NEED_COMMAND;
+		return trace_right(request);
 	case CT_VERB_COMPONENT_PROPERTY:
+		return CT_RIGHT_PROPERTY;
+	case CT_VERB_EMITTER_PROPERTY:
+		return CT_RIGHT_EMITTER;
 	case CT_VERB_FLUSH:
+		return CT_RIGHT_FLUSH;
 	case CT_VERB_ROTATE:
+		return CT_RIGHT_ROTATE;
 	case CT_VERB_WRITER_UP:
-		return NEED_COMMAND;
+		return CT_RIGHT_WRITER_UP;
 	case CT_VERB_RELOAD:
-		return value.size == 0 ? NEED_COMMAND : NEED_OWNER;
+		return ct_message_find(request, CT_FIELD_VALUE).size == 0 ? CT_RIGHT_RELOAD
+									  : CT_RIGHT_RELOAD_PATH;
 	case CT_VERB_TRIGGER:
-		return trigger_runs(request) ? NEED_OWNER : NEED_COMMAND;
+		return trigger_runs(request) ? CT_RIGHT_TRIGGER_RUN : CT_RIGHT_TRIGGER;
 	default:
-		return NEED_OWNER;
+		return CT_RIGHT_OTHER;
 	}
 }
 
@@ -212,21 +264,29 @@ static void request_describe(const struct ct_message *request, char out_text[DES
 
 /* ---- refusals ---- */
 
-static void refuse(const struct ct_message *request, const char *user, enum need need,
+static void refuse(const struct ct_message *request, const char *user, enum ct_right right,
 		   struct ct_buf *out)
 {
 	struct ct_operators operators, displayers;
+	const char *advice = ct_right_advice(right);
 	char owner[CT_USER_NAME], text[CT_ANSWER_TEXT];
 
 	groups_get(&operators, &displayers);
 	ct_user_name(geteuid(), owner);
-	if (need == NEED_OWNER)
+	if (right == CT_RIGHT_DEST_OTHER)
+		(void)snprintf(text, sizeof text,
+			       "%s is refused to user %s: it has %s; user %s may %s, or root",
+			       verb_name(request->verb), user, ct_right_name(right), owner, advice);
+	else if (!ct_right_has(right, CT_PARTY_MEMBER))
 		(void)snprintf(
 			text, sizeof text,
 			"%s is refused to user %s: members of %s may not name files, programs and servers, nor "
 			"command programs that start later; ask user %s, or root",
 			verb_name(request->verb), user,
-			operators.gid != 0 ? operators.name : displayers.name, owner);
+			operators.gid != 0    ? operators.name
+			: displayers.gid != 0 ? displayers.name
+					      : "ctrace.operators",
+			owner);
 	else
 		(void)snprintf(
 			text, sizeof text,
@@ -266,7 +326,7 @@ static void answer_describe(const struct ct_buf *out, size_t start, char text[DE
 
 /* A member must not fill the disk of the program's user.  Returns false when enough requests were
  * logged in this second.  On the control thread. */
-static bool request_is_logged(const char *user, const struct ct_member *member)
+static bool request_is_logged(const char *user, uint32_t pid)
 {
 	static uint64_t second_ns, logged, left_out;
 	uint64_t now_ns = ct_clock_mono_ns();
@@ -278,7 +338,7 @@ static bool request_is_logged(const char *user, const struct ct_member *member)
 		if (left_out != 0) {
 			(void)snprintf(text, sizeof text, "%llu more requests were not logged",
 				       (unsigned long long)left_out);
-			ct_message_log_hardcopy(user, member->pid, ' ', text);
+			ct_message_log_hardcopy(user, pid, ' ', text);
 		}
 		left_out = 0;
 	}
@@ -288,19 +348,19 @@ static bool request_is_logged(const char *user, const struct ct_member *member)
 	return false;
 }
 
-static void request_log(const struct ct_message *request, const struct ct_member *member,
-			const char *user, bool is_display, const char *became)
+static void request_log(const struct ct_message *request, uint32_t pid, const char *user,
+			bool is_display, const char *became)
 {
 	char command[DESCRIBED], process[CT_MESSAGE_LOG_PROCESS];
 	char line[sizeof command + sizeof process + DESCRIBED + CT_USER_NAME + 64];
 
-	if (!request_is_logged(user, member))
+	if (!request_is_logged(user, pid))
 		return;
 	request_describe(request, command);
 	ct_message_log_process(process);
-	ct_message_log_hardcopy(user, member->pid, '>', command);
+	ct_message_log_hardcopy(user, pid, '>', command);
 	(void)snprintf(line, sizeof line, "%s: %s", process, became);
-	ct_message_log_hardcopy(user, member->pid, ' ', line);
+	ct_message_log_hardcopy(user, pid, ' ', line);
 	if (is_display)
 		return;
 	(void)snprintf(line, sizeof line, "CTR036I COMMAND OF USER %s FOR %s: %s: %s", user,
@@ -308,24 +368,60 @@ static void request_log(const struct ct_message *request, const struct ct_member
 	ct_message_log_console(line);
 }
 
-void ct_operate_member(const struct ct_message *request, const struct ct_member *member,
-		       struct ct_buf *out, void *unused)
+/* The sender of a request of another machine, as he claims: one word of the log. */
+static void sender_name(const struct ct_message *request, char out[CT_USER_NAME])
 {
-	enum need need = request_needs(request);
-	bool is_refused = need == NEED_OWNER || (need == NEED_COMMAND && !member->commands);
+	struct ct_span sender = ct_message_find(request, CT_FIELD_SENDER);
+	size_t size;
+
+	(void)snprintf(out, CT_USER_NAME, "claimed:%.*s", (int)sender.size,
+		       sender.at != NULL ? sender.at : "");
+	size = strlen(out);
+	for (size_t i = 0; i < size; i++)
+		if (out[i] <= ' ' || out[i] > '~')
+			out[i] = '?';
+}
+
+static enum ct_party request_party(const struct ct_message *request, const struct ct_member *member)
+{
+	uint64_t party = ct_message_number(request, CT_FIELD_PARTY, CT_PARTY_OWNER);
+
+	if (member != NULL)
+		return member->commands ? CT_PARTY_MEMBER : CT_PARTY_MEMBER_DISPLAY;
+	return party == CT_PARTY_HOST ? CT_PARTY_HOST : CT_PARTY_HOST_DISPLAY;
+}
+
+void ct_operate_outside(const struct ct_message *request, const struct ct_member *member,
+			struct ct_buf *out)
+{
+	enum ct_right right = request_right(request);
+	enum ct_party party = request_party(request, member);
 	size_t start = out->size;
 	char user[CT_USER_NAME], became[DESCRIBED];
 
+	if (right == CT_RIGHT_DEST_OTHER && !ct_right_has(CT_RIGHT_DEST, party))
+		right = CT_RIGHT_DEST; /* who only displays is told that */
 	/* The question before each command is not logged. */
 	if (request->verb == CT_VERB_IDENTIFY) {
-		ct_operate(request, out, unused);
+		ct_operate_allowed(request, out);
 		return;
 	}
-	ct_user_name(member->uid, user);
-	if (is_refused)
-		refuse(request, user, need, out);
+	if (member != NULL)
+		ct_user_name(member->uid, user);
 	else
-		ct_operate(request, out, unused);
+		sender_name(request, user);
+	if (ct_right_has(right, party))
+		ct_operate_allowed(request, out);
+	else
+		refuse(request, user, right, out);
 	answer_describe(out, start, became);
-	request_log(request, member, user, need == NEED_DISPLAY, became);
+	request_log(request, member != NULL ? member->pid : 0, user,
+		    ct_right_has(right, CT_PARTY_MEMBER_DISPLAY), became);
+}
+
+void ct_operate_member(const struct ct_message *request, const struct ct_member *member,
+		       struct ct_buf *out, void *unused)
+{
+	(void)unused;
+	ct_operate_outside(request, member, out);
 }

@@ -19,27 +19,54 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/base.h"
+#include "session/message.h"
+#include "session/right.h"
+
 #define WORD_SIZE 4096u
 #define HOST_MAX 255u
 
 #define TARGET_OPTIONS "--job=GLOB, --pid=PID, --asid=HEX, --timeout=SECONDS, --json or --all"
 
-/* The verbs, and with how many words beside options they only display. */
-static const struct {
+#define NONE CT_RIGHT_OTHER
+
+/* The verbs for other machines. */
+static const struct verb {
 	const char *name;
-	size_t displays;     /* words, of the verb and behind it */
-	const char *options; /* that are taken */
+	size_t asks;                /* words at most of a request that changes nothing; 0: none */
+	enum ct_right show, change; /* which it needs */
+	const char *options;        /* that are taken */
 } verbs[] = {
-	{ "list", REQUEST_WORDS, "--pid=PID, --json or --all" },
-	{ "stats", 1, TARGET_OPTIONS },
-	{ "level", 2, TARGET_OPTIONS },
-	{ "dest", 2, TARGET_OPTIONS },
-	{ "prop", 3, TARGET_OPTIONS },
-	{ "flush", 0, TARGET_OPTIONS },
-	{ "rotate", 0, TARGET_OPTIONS },
-	{ "reload", 0, TARGET_OPTIONS },
-	{ "op", 0, TARGET_OPTIONS },
+	{ "list", REQUEST_WORDS, CT_RIGHT_LIST, NONE, "--pid=PID, --json or --all" },
+	{ "stats", 1, CT_RIGHT_STATS, CT_RIGHT_STATS_PATH, TARGET_OPTIONS },
+	{ "level", 2, CT_RIGHT_LEVEL_SHOW, CT_RIGHT_LEVEL, TARGET_OPTIONS },
+	{ "dest", 2, CT_RIGHT_DEST_SHOW, CT_RIGHT_DEST, TARGET_OPTIONS },
+	{ "prop", 3, CT_RIGHT_PROPERTY_SHOW, CT_RIGHT_PROPERTY, TARGET_OPTIONS },
+	{ "flush", 0, NONE, CT_RIGHT_FLUSH, TARGET_OPTIONS },
+	{ "rotate", 0, NONE, CT_RIGHT_ROTATE, TARGET_OPTIONS },
+	{ "reload", 0, NONE, CT_RIGHT_RELOAD, TARGET_OPTIONS },
+	{ "op", 0, CT_RIGHT_DISPLAY, CT_RIGHT_OPERATE, TARGET_OPTIONS },
 };
+
+/* The words of a request beside options. */
+struct plain {
+	size_t count;       /* of the verb too */
+	bool names_emitter; /* prop emitter:NAME */
+	bool displays;      /* all commands of op do */
+};
+
+static enum ct_right words_right(const struct verb *verb, const struct plain *plain)
+{
+	bool asks = plain->count <= verb->asks;
+
+	if (verb->change == CT_RIGHT_OPERATE)
+		return plain->displays && plain->count > 1 ? verb->show : verb->change;
+	if (verb->change == CT_RIGHT_PROPERTY && plain->names_emitter)
+		return asks ? CT_RIGHT_EMITTER_SHOW : CT_RIGHT_EMITTER;
+	if (verb->change == CT_RIGHT_RELOAD && plain->count > 1)
+		return CT_RIGHT_RELOAD_PATH;
+	return asks ? verb->show : verb->change;
+}
 
 /* D TRACE and DISPLAY TRACE display; all other commands of an operator change something. */
 static bool command_displays(const char *command)
@@ -92,8 +119,9 @@ static enum request_kind refuse(char why[REQUEST_WHY], const char *format, ...)
 
 enum request_kind request_kind_of(size_t count, char *const *words, char why[REQUEST_WHY])
 {
-	size_t plain = 0, verb = 0;
-	bool displays = true, is_op;
+	struct plain plain = { .displays = true };
+	enum ct_right right;
+	size_t verb = 0;
 
 	while (verb < sizeof verbs / sizeof *verbs &&
 	       (count == 0 || strcmp(verbs[verb].name, words[0]) != 0))
@@ -103,7 +131,6 @@ enum request_kind request_kind_of(size_t count, char *const *words, char why[REQ
 			      "\"%.64s\" is not for other machines; expected list, stats, level, "
 			      "dest, prop, flush, rotate, reload or op",
 			      count > 0 ? words[0] : "");
-	is_op = strcmp(words[0], "op") == 0;
 	for (size_t i = 0; i < count; i++) {
 		if (i > 0 && words[i][0] == '-') {
 			if (!option_is_taken(verbs[verb].options, words[i]))
@@ -113,30 +140,37 @@ enum request_kind request_kind_of(size_t count, char *const *words, char why[REQ
 					words[i], words[0], verbs[verb].options);
 			continue;
 		}
-		plain++;
-		/* An address that an emitter has may contain a password. */
-		if (i > 0 && strncasecmp(words[i], "emitter:", 8) == 0)
-			displays = false;
-		if (i == 0 || !is_op)
+		plain.count++;
+		plain.names_emitter |= i > 0 && strncasecmp(words[i], "emitter:", 8) == 0;
+		if (i == 0 || verbs[verb].change != CT_RIGHT_OPERATE)
 			continue;
 		if (command_routes(words[i]))
 			return refuse(
 				why, "ROUTE in a command for another machine is not carried out; "
 				     "expected one ROUTE with all machines, ROUTE (h1,h2),command");
-		displays = displays && command_displays(words[i]);
+		plain.displays &= command_displays(words[i]);
 	}
-	if (is_op)
-		return displays && plain > 1 ? REQUEST_DISPLAY : REQUEST_COMMAND;
-	/* Both would read a file there, and send back what it has: the responder may read more than
-	 * the sender. */
-	if (strcmp(words[0], "stats") == 0 && plain > 1)
-		return refuse(why,
-			      "stats of a path is not for other machines; expected stats alone, "
-			      "for the processes there");
-	if (strcmp(words[0], "reload") == 0 && plain > 1)
-		return refuse(why, "reload of a file is not for other machines; set the "
-				   "configuration on that machine, and send reload without a file");
-	return displays && plain <= verbs[verb].displays ? REQUEST_DISPLAY : REQUEST_COMMAND;
+	right = words_right(&verbs[verb], &plain);
+	if (ct_right_has(right, CT_PARTY_HOST_DISPLAY))
+		return REQUEST_DISPLAY;
+	if (ct_right_has(right, CT_PARTY_HOST))
+		return REQUEST_COMMAND;
+	return refuse(why, "%s is not for other machines; %s", ct_right_name(right),
+		      ct_right_advice(right));
+}
+
+void request_party_take(void)
+{
+	const char *text = ct_os_environment(REQUEST_PARTY);
+	const char *sender = text != NULL ? strchr(text, ' ') : NULL;
+
+	if (sender == NULL)
+		return;
+	ct_message_set_party(strncmp(text, REQUEST_AS_COMMAND " ", sizeof REQUEST_AS_COMMAND) == 0
+				     ? CT_PARTY_HOST
+				     : CT_PARTY_HOST_DISPLAY,
+			     sender + 1);
+	(void)unsetenv(REQUEST_PARTY);
 }
 
 const char *host_name_fault(const char *name)

@@ -17,7 +17,14 @@ enum request_kind {
 	REQUEST_REFUSED, /* is no verb for other machines */
 };
 #define REQUEST_WHY 256u
+/* The environment of a verb that a responder runs: "command user@host" or "display user@host". */
+#define REQUEST_PARTY "CTRACE_REQUEST"
+#define REQUEST_AS_COMMAND "command"
+#define REQUEST_AS_DISPLAY "display"
+/* Reads it, and removes it from the environment: what this process asks has that party. */
+void request_party_take(void);
 /* REQUEST_REFUSED: why says what was found, and what was expected. */
+/* The table of session/right.h decides. */
 enum request_kind request_kind_of(size_t count, char *const *words, char why[REQUEST_WHY]);
 
 /* Returns what a name of a machine has to be, or NULL if this is one. */

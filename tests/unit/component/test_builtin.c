@@ -158,6 +158,29 @@ static void it_may_have_an_external_writer(void)
 	CHILD_CHECK(command("") == CTRACE_RC_OK && writer_of_it() == CT_WRITER_UNSET);
 }
 
+static char lists[64];
+
+static bool list_take(struct ct_span list)
+{
+	(void)snprintf(lists + strlen(lists), sizeof lists - strlen(lists), "%.*s;", (int)list.size,
+		       list.at);
+	return list.size != 3;
+}
+
+static void each_list_of_destinations_is_found(void)
+{
+	static const char options[] = "LEVEL=INFO,dest=(A,B),X=(DEST=C),DEST=D",
+			  no[] = "DEST=ABC,DEST=D";
+
+	CHILD_CHECK(
+		!ct_builtin_dests_each((struct ct_span){ options, sizeof options - 1 }, list_take));
+	CHILD_CHECK(strcmp(lists, "A,B;") == 0);
+	CHILD_CHECK(!ct_builtin_dests_each((struct ct_span){ no, sizeof no - 1 }, list_take));
+	CHILD_CHECK(ct_builtin_dests_each((struct ct_span){ no, 0 }, list_take));
+	CHILD_CHECK(ct_builtin_dests_each((struct ct_span){ options + 33, 6 }, list_take));
+	CHILD_CHECK(strcmp(lists, "A,B;ABC;D;") == 0);
+}
+
 int test_builtin(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +191,7 @@ int test_builtin(void)
 		IN_CHILD(a_buffer_size_gives_it_a_ring_of_its_own),
 		IN_CHILD(what_only_a_defined_trace_has_is_refused),
 		IN_CHILD(it_may_have_an_external_writer),
+		IN_CHILD(each_list_of_destinations_is_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,20 @@ static void forgetting_reaches_every_component(void **state)
 	assert_int_equal(ct_dest_in_use(registry), bit("TEXTFILE"));
 }
 
+static void a_destination_is_named_once_it_was_chosen(void **state)
+{
+	(void)state;
+	assert_true(ct_dest_is_named(registry, emitter("TEXTFILE"))); /* the implicit one */
+	assert_true(ct_dest_is_named(registry, emitter("STORAGE")));
+	assert_false(ct_dest_is_named(registry, emitter("BINFILE")));
+	assert_int_equal(dest_add("offered", "BINFILE", false), CTRACE_OK);
+	assert_int_equal(dest_remove("offered", "BINFILE"), CTRACE_OK);
+	assert_true(ct_dest_is_named(registry, emitter("BINFILE")));
+	assert_false(ct_dest_is_named(registry, CT_EMITTER_LIMIT - 1));
+	ct_registry_reset_configuration(registry);
+	assert_false(ct_dest_is_named(registry, emitter("BINFILE")));
+}
+
 int test_dest(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +206,7 @@ int test_dest(void)
 		EACH(what_is_not_in_the_own_list_cannot_be_removed),
 		EACH(only_registered_components_use_a_destination),
 		EACH(forgetting_reaches_every_component),
+		EACH(a_destination_is_named_once_it_was_chosen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -438,6 +438,26 @@ static void a_trace_ct_that_nobody_parsed_is_damage(void **state)
 	assert_damaged(CT_FIELD_WTR, "ABCDEFGH", 8);
 }
 
+static void a_request_has_its_party_and_an_answer_has_none(void **state)
+{
+	struct ct_message message;
+	size_t size, start;
+
+	(void)state;
+	ct_message_set_party(3, "root@desk");
+	start = ct_message_start(&buf, CT_VERB_FLUSH, 0);
+	assert_int_equal(ct_message_end(&buf, start), CTRACE_OK);
+	assert_int_equal(ct_message_parse(buf.data, buf.size, &message, &size), CTRACE_OK);
+	assert_int_equal(ct_message_number(&message, CT_FIELD_PARTY, 0), 3);
+	assert_span(ct_message_find(&message, CT_FIELD_SENDER), "root@desk");
+	ct_buf_clear(&buf);
+	start = ct_message_start(&buf, CT_VERB_FLUSH, CT_MESSAGE_ANSWER);
+	assert_int_equal(ct_message_end(&buf, start), CTRACE_OK);
+	ct_message_set_party(0, "");
+	assert_int_equal(ct_message_parse(buf.data, buf.size, &message, &size), CTRACE_OK);
+	assert_null(ct_message_find(&message, CT_FIELD_PARTY).at);
+}
+
 int test_message(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +478,8 @@ int test_message(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_said_stays_unsaid, setup, teardown),
 		cmocka_unit_test_setup_teardown(levels_come_across_and_asking_for_one_does_too,
+						setup, teardown),
+		cmocka_unit_test_setup_teardown(a_request_has_its_party_and_an_answer_has_none,
 						setup, teardown),
 		cmocka_unit_test_setup_teardown(a_command_out_of_range_is_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_command_that_is_too_long_fails, setup, teardown),
