@@ -40,6 +40,7 @@ static const struct key {
 	KEY("ca", TEXT, ca, "a file"),
 	KEY("certificate", TEXT, certificate, "a file"),
 	KEY("key", TEXT, key, "a file"),
+	KEY("inbox", TEXT, inbox, "the user's word in the subjects of answers, _INBOX.WORD.>"),
 	KEY("replicas", COUNT, replicas, "1 to 5"),
 	KEY("maxage", DURATION, max_age,
 	    "a number and s, m, h or d, such as 7d; at least 1m, at most 106751d"),
@@ -51,25 +52,6 @@ static const struct key {
 };
 
 static const char expected[] = "expected nats://HOST[:PORT][,HOST...]/STREAM[?KEY=VALUE&...]";
-
-/* Between :// and @, up to the next server. */
-void ct_nats_shown(char *out, size_t size, const char *address)
-{
-	size_t at = 0;
-
-	while (*address != '\0' && at + 1 < size) {
-		const char *login = strncmp(address, "://", 3) == 0 ? address + 3 : NULL;
-		size_t login_size = login != NULL ? strcspn(login, "@,/?") : 0;
-
-		out[at++] = *address++;
-		if (login != NULL && login[login_size] == '@' && at + 2 < size) {
-			out[at++] = '/';
-			out[at++] = '/';
-			address = login + login_size + 1;
-		}
-	}
-	out[at] = '\0';
-}
 
 static enum ctrace_status refuse(char error[CT_NATS_ERROR_SIZE], const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -235,13 +217,15 @@ static enum ctrace_status servers_store(struct ct_nats_address *out, const char 
 	for (hosts += login_size; hosts < end;) {
 		const char *comma = memchr(hosts, ',', (size_t)(end - hosts));
 		const char *host_end = comma != NULL ? comma : end;
+		const char *sign = memrchr(hosts, '@', (size_t)(host_end - hosts));
+		const char *shown = sign != NULL ? sign + 1 : hosts;
 		int written;
 
 		if (!port_is_good(hosts, (size_t)(host_end - hosts)))
 			return refuse(error,
 				      "\"%.*s\" in the address has no port; expected 1 to 65535 "
 				      "behind the colon",
-				      (int)(host_end - hosts), hosts);
+				      (int)(host_end - shown), shown);
 		written = snprintf(out->servers + used, sizeof out->servers - used, "%s%s%.*s%.*s",
 				   used > 0 ? "," : "", out->uses_tls ? "tls://" : "nats://",
 				   (int)login_size, login, (int)(host_end - hosts), hosts);
@@ -256,6 +240,22 @@ static enum ctrace_status servers_store(struct ct_nats_address *out, const char 
 		hosts = host_end + 1;
 	}
 	return used > 0 ? CTRACE_OK : refuse(error, "the address names no server; %s", expected);
+}
+
+/* The user of user:password@, unless inbox= is given; a token without a colon is not a name. */
+static void inbox_set(struct ct_nats_address *out, const char *hosts, size_t size)
+{
+	const char *sign = memchr(hosts, '@', size);
+	const char *colon = sign != NULL ? memchr(hosts, ':', (size_t)(sign - hosts)) : NULL;
+	char word[CT_NATS_TEXT];
+
+	if (out->inbox[0] == '\0' && (colon == NULL || !text_store(out->inbox, sizeof out->inbox,
+								   hosts, (size_t)(colon - hosts))))
+		out->inbox[0] = '\0';
+	if (out->inbox[0] == '\0')
+		return;
+	ct_nats_token(word, sizeof word, out->inbox);
+	memcpy(out->inbox, word, sizeof word);
 }
 
 enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
@@ -277,9 +277,9 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 		.linger = LINGER_SECONDS,
 		.spool_size = (int64_t)CT_SPOOL_SIZE_DEFAULT,
 	};
-	ct_nats_shown(shown, sizeof shown, text);
+	ct_address_shown(shown, sizeof shown, text);
 	if (!uses_tls && strncmp(text, "nats://", 7) != 0)
-		return refuse(error, "\"%s\" is no address of a stream; %s", text, expected);
+		return refuse(error, "\"%s\" is no address of a stream; %s", shown, expected);
 	slash = hosts + strcspn(hosts, "/?");
 	has_stream = slash[0] == '/' && slash[1] != '\0' && slash[1] != '?';
 	if (!has_stream && needs_stream)
@@ -312,6 +312,7 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 		if (status != CTRACE_OK)
 			return status;
 	}
+	inbox_set(out, hosts, (size_t)(slash - hosts));
 	out->has_subject = out->subject[0] != '\0';
 	if (!out->has_subject)
 		memcpy(out->subject, "ctrace", sizeof "ctrace");

@@ -111,7 +111,7 @@ static enum ctrace_status question_fail(struct ct_nats_question *question, natsS
 {
 	char shown[CT_NATS_ERROR_SIZE / 2];
 
-	ct_nats_shown(shown, sizeof shown, question->address);
+	ct_address_shown(shown, sizeof shown, question->address);
 	(void)snprintf(question->error, CT_NATS_ERROR_SIZE, "%.200s: %.200s", shown,
 		       ct_nats_reason(status));
 	return CTRACE_OUTPUT_ERROR;
@@ -184,7 +184,7 @@ static enum ctrace_status question_send(natsConnection *connection,
 					natsSubscription *answers, struct host **hosts)
 {
 	const char *kind = question->is_command ? "command" : "display";
-	char subject[2 * CT_NATS_TEXT + 16], reply[CT_NATS_TEXT], word[CT_NATS_TEXT];
+	char subject[2 * CT_NATS_TEXT + 16], reply[2 * CT_NATS_TEXT + 16], word[CT_NATS_TEXT];
 	bool is_forbidden = false;
 	natsStatus status = NATS_OK;
 
@@ -266,7 +266,7 @@ static void hosts_take(struct ct_nats_question *question, struct host *hosts, bo
 static enum ctrace_status inbox_open(natsConnection *connection, struct ct_nats_question *question,
 				     const char *inbox, natsSubscription **out)
 {
-	char subject[CT_NATS_TEXT];
+	char subject[2 * CT_NATS_TEXT + 2];
 	natsStatus status;
 
 	(void)snprintf(subject, sizeof subject, "%s.*", inbox);
@@ -278,8 +278,9 @@ static enum ctrace_status inbox_open(natsConnection *connection, struct ct_nats_
 	if (!ct_nats_is_forbidden(connection, subject))
 		return CTRACE_OK;
 	(void)snprintf(question->error, CT_NATS_ERROR_SIZE,
-		       "permissions: the user of the address may not subscribe to _INBOX.>, where "
-		       "the answers come");
+		       "permissions: the user of the address may not subscribe to %.*s.>, where "
+		       "the answers come",
+		       (int)(strrchr(inbox, '.') - inbox), inbox);
 	return CTRACE_OUTPUT_ERROR;
 }
 
@@ -287,7 +288,7 @@ enum ctrace_status ct_nats_ask(struct ct_nats_question *question)
 {
 	natsConnection *connection = NULL;
 	natsSubscription *subscription = NULL;
-	natsInbox *inbox = NULL;
+	char inbox[2 * CT_NATS_TEXT];
 	struct ct_nats_address address;
 	struct host *hosts = NULL;
 	enum ctrace_status status =
@@ -300,8 +301,7 @@ enum ctrace_status ct_nats_ask(struct ct_nats_question *question)
 	for (size_t i = 0; i < question->host_count; i++)
 		if (host_find(&hosts, question->hosts[i], false) == NULL)
 			status = CTRACE_NOT_ENOUGH_MEMORY;
-	if (natsInbox_Create(&inbox) != NATS_OK)
-		status = CTRACE_NOT_ENOUGH_MEMORY;
+	ct_nats_inbox_make(inbox, &address);
 	if (status == CTRACE_OK)
 		status = inbox_open(connection, question, inbox, &subscription);
 	if (status == CTRACE_OK)
@@ -310,7 +310,6 @@ enum ctrace_status ct_nats_ask(struct ct_nats_question *question)
 		answers_gather(question, subscription, &hosts);
 	hosts_take(question, hosts, status == CTRACE_OK);
 	natsSubscription_Destroy(subscription);
-	natsInbox_Destroy(inbox);
 	natsConnection_Destroy(connection);
 	return status;
 }

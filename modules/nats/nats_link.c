@@ -51,6 +51,17 @@ const char *ct_nats_request_reason(natsConnection *connection, natsStatus status
 	return refusal != NULL ? refusal : ct_nats_reason(status);
 }
 
+void ct_nats_inbox_make(char out[2 * CT_NATS_TEXT], const struct ct_nats_address *address)
+{
+	natsInbox *inbox = NULL;
+	bool is_made = natsInbox_Create(&inbox) == NATS_OK;
+
+	(void)snprintf(out, 2 * (size_t)CT_NATS_TEXT, CT_NATS_INBOX "%s%s%s", address->inbox,
+		       address->inbox[0] != '\0' ? "." : "",
+		       is_made ? inbox + sizeof CT_NATS_INBOX - 1 : "none");
+	natsInbox_Destroy(inbox);
+}
+
 static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *what,
 				    const char *which, natsStatus status)
 {
@@ -60,7 +71,7 @@ static enum ctrace_status link_fail(char error[CT_NATS_ERROR_SIZE], const char *
 	if (status == NATS_OK)
 		return CTRACE_OK;
 	(void)snprintf(error, CT_NATS_ERROR_SIZE, "%s ", what);
-	ct_nats_shown(error + strlen(error), CT_NATS_ERROR_SIZE / 2, which);
+	ct_address_shown(error + strlen(error), CT_NATS_ERROR_SIZE / 2, which);
 	size = strlen(error);
 	(void)snprintf(error + size, CT_NATS_ERROR_SIZE - size, ": %s", reason);
 	switch (status) {
@@ -108,6 +119,12 @@ static natsStatus options_set(natsOptions *options, const struct ct_nats_address
 	if (status == NATS_OK && address->certificate[0] != '\0')
 		status = natsOptions_LoadCertificatesChain(options, address->certificate,
 							   address->key);
+	if (status == NATS_OK && address->inbox[0] != '\0') {
+		char prefix[sizeof CT_NATS_INBOX + CT_NATS_TEXT];
+
+		(void)snprintf(prefix, sizeof prefix, CT_NATS_INBOX "%s", address->inbox);
+		status = natsOptions_SetCustomInboxPrefix(options, prefix);
+	}
 	if (status == NATS_OK && address->credentials[0] != '\0')
 		status = natsOptions_SetUserCredentialsFromFiles(options, address->credentials,
 								 NULL);
@@ -444,14 +461,14 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 	if (status == NATS_OK)
 		return has_subject ? CTRACE_OK : CTRACE_SYNTAX_ERROR;
 	if (status == NATS_NOT_FOUND) {
-		ct_nats_shown(servers, sizeof servers, address->servers);
+		ct_address_shown(servers, sizeof servers, address->servers);
 		(void)snprintf(error, CT_NATS_ERROR_SIZE,
 			       "there is no stream %.100s at %.200s; ctrace forward makes one",
 			       address->stream, servers);
 		return CTRACE_NOT_FOUND;
 	}
 	if (status == NATS_NO_RESPONDERS) {
-		ct_nats_shown(servers, sizeof servers, address->servers);
+		ct_address_shown(servers, sizeof servers, address->servers);
 		(void)snprintf(error, CT_NATS_ERROR_SIZE,
 			       "no server at %.200s has JetStream; nats-server has it with -js, or "
 			       "with jetstream in its configuration",

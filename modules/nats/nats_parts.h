@@ -6,6 +6,7 @@
 #ifndef CT_NATS_PARTS_H
 #define CT_NATS_PARTS_H
 
+#include "base/base.h"
 #include "tools/streams/nats_module.h"
 
 #include <nats/nats.h>
@@ -27,6 +28,9 @@ struct ct_nats_address {
 	char ca[CT_NATS_TEXT];
 	char certificate[CT_NATS_TEXT];
 	char key[CT_NATS_TEXT];
+	/* The word of this user in the subjects of answers: _INBOX.<inbox>.>; else the user's name,
+	 * or "" if the address has none. */
+	char inbox[CT_NATS_TEXT];
 	int64_t replicas;  /* of a stream that is made; 1 */
 	int64_t max_age;   /* seconds; 0: no limit */
 	int64_t max_bytes; /* 0: no limit */
@@ -38,8 +42,6 @@ struct ct_nats_address {
 enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 					 struct ct_nats_address *out,
 					 char error[CT_NATS_ERROR_SIZE]);
-/* The address as messages show it: without user names and passwords. */
-void ct_nats_shown(char *out, size_t size, const char *address);
 /* Replaces what a token of a subject may not have. */
 void ct_nats_token(char *out, size_t size, const char *text);
 /* The words of a host and of a job in the subjects of messages: small letters, and capitals.  So a
@@ -149,6 +151,8 @@ bool ct_nats_retry(struct ct_nats_copy *copy);
 #define CT_NATS_HOST "Ctrace-Host"
 #define CT_NATS_TIMEOUT "Ctrace-Timeout" /* milliseconds that the sender waits */
 #define CT_NATS_INBOX "_INBOX."          /* what subjects of answers begin with */
+/* Makes a new subject for answers; terminated. */
+void ct_nats_inbox_make(char out[2 * CT_NATS_TEXT], const struct ct_nats_address *address);
 /* The word of a machine in the subjects of requests. */
 void ct_nats_op_word(char *out, size_t size, const char *host);
 /* As ct_nats_address_parse(), for an address that needs no stream. */

@@ -133,7 +133,7 @@ enum ctrace_status ct_nats_prune_open(struct ct_nats_fetcher *fetch)
 struct removal {
 	struct ct_nats_fetcher *fetch;
 	natsSubscription *answers;
-	char *inbox;
+	char inbox[2 * CT_NATS_TEXT];
 	unsigned under_way;
 };
 
@@ -290,15 +290,14 @@ enum ctrace_status ct_nats_prune(struct ct_nats_fetcher *fetch)
 	if (kept == 0)
 		return ct_nats_fetch_fail(fetch, CTRACE_OUTPUT_ERROR, fetch->address.stream,
 					  "the first message to keep cannot be found");
-	if (natsInbox_Create(&removal.inbox) != NATS_OK ||
-	    natsConnection_SubscribeSync(&removal.answers, fetch->link.connection, removal.inbox) !=
-		    NATS_OK)
+	ct_nats_inbox_make(removal.inbox, &fetch->address);
+	if (natsConnection_SubscribeSync(&removal.answers, fetch->link.connection, removal.inbox) !=
+	    NATS_OK)
 		status = CTRACE_NOT_ENOUGH_MEMORY;
 	for (struct ct_nats_copied_trace *trace = fetch->traces;
 	     trace != NULL && status == CTRACE_OK; trace = trace->next)
 		if (trace->has_metadata && !trace->has_left)
 			status = trace_prune(&removal, trace, kept);
 	natsSubscription_Destroy(removal.answers);
-	natsInbox_Destroy(removal.inbox);
 	return status;
 }

@@ -4,9 +4,13 @@
  * A thread of libnats takes each request, answers at once that it has come, so that who asks knows
  * whom to wait for, and puts it into the queue of displays or of commands.  Each queue has a thread
  * that carries out one after the other, so displays never hold up a command.  Senders have turns: a
- * flood of one sender waits until the next request of each other sender is answered.  A request
- * whose sender has given up is not carried out.  The last bytes of the queue that are too many are
- * dropped, those of the sender with the most requests first.
+ * flood of one sender waits until the next request of each other sender is answered.  A sender is
+ * the word behind CT_NATS_INBOX: the user of the sender's address, or else one run of the tool.
+ *
+ * A request has its sender's patience, counted from its arrival here: no clock of the sender is
+ * used, and the threads of libnats only move requests into the queues, so they wait nowhere else.
+ * One whose sender has given up is not carried out, and a verb that still runs then is ended.  What
+ * is too much for a queue is refused at once, in the answer too.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -23,6 +27,7 @@
 #define TIMEOUT_MOST_MS 60000
 #define QUEUE_MOST 2048u               /* requests */
 #define QUEUE_BYTES ((size_t)16 << 20) /* of them */
+#define SENDER_MOST 256u               /* requests of one sender */
 #define END_SECONDS 5                  /* for a verb that runs at the end */
 
 struct waiting {
@@ -80,7 +85,7 @@ enum ctrace_status ct_nats_servers_parse(const char *text, struct ct_nats_addres
 
 	if (is_known && hosts[3] != '\0' && strchr("/?", hosts[3]) == NULL)
 		return ct_nats_address_parse(text, false, out, error);
-	ct_nats_shown(shown, sizeof shown, text);
+	ct_address_shown(shown, sizeof shown, text);
 	(void)snprintf(error, CT_NATS_ERROR_SIZE,
 		       "\"%s\" is no address of servers; expected "
 		       "nats://HOST[:PORT][,HOST...][?KEY=VALUE&...]",
@@ -143,7 +148,8 @@ static void waiting_destroy(struct waiting *one)
 	free(one);
 }
 
-/* Returns what has no room, or NULL. */
+/* Takes the last one out, which is of the sender with the most turns to come, if there is too much.
+ * Under the lock. */
 static struct waiting *queue_drop(struct queue *queue)
 {
 	struct waiting **at = &queue->first, *one;
@@ -159,16 +165,27 @@ static struct waiting *queue_drop(struct queue *queue)
 	return one;
 }
 
+static void waiting_refuse(const struct queue *queue, struct waiting *one);
+
 static void queue_add(struct queue *queue, struct waiting *one)
 {
-	const struct ct_nats_responder *responder = queue->service->responder;
 	struct waiting **at = &queue->first, *dropped;
+	unsigned of_sender = 0;
 
 	(void)pthread_mutex_lock(&queue->lock);
 	one->turn = queue->turn;
-	for (const struct waiting *other = queue->first; other != NULL; other = other->next)
-		if (sender_is_same(one, other) && other->turn >= one->turn)
+	for (const struct waiting *other = queue->first; other != NULL; other = other->next) {
+		if (!sender_is_same(one, other))
+			continue;
+		of_sender++;
+		if (other->turn >= one->turn)
 			one->turn = other->turn + 1;
+	}
+	if (of_sender >= SENDER_MOST) {
+		(void)pthread_mutex_unlock(&queue->lock);
+		waiting_refuse(queue, one);
+		return;
+	}
 	while (*at != NULL && (*at)->turn <= one->turn)
 		at = &(*at)->next;
 	one->next = *at;
@@ -179,8 +196,7 @@ static void queue_add(struct queue *queue, struct waiting *one)
 	dropped = queue_drop(queue);
 	(void)pthread_mutex_unlock(&queue->lock);
 	while (dropped != NULL) {
-		responder->refused("too many requests wait", responder->user);
-		waiting_destroy(dropped);
+		waiting_refuse(queue, dropped);
 		(void)pthread_mutex_lock(&queue->lock);
 		dropped = queue_drop(queue);
 		(void)pthread_mutex_unlock(&queue->lock);
@@ -228,25 +244,46 @@ static const char *request_refuse(const struct service *service, const struct wa
 	return why;
 }
 
-static void request_serve(const struct queue *queue, struct waiting *waiting)
+/* Answers, with the refusal if there is one, and is done with the request. */
+static void waiting_serve(const struct queue *queue, struct waiting *waiting, const char *refusal)
 {
 	const struct service *service = queue->service;
 	const struct ct_nats_responder *responder = service->responder;
-	char text[CT_NATS_ERROR_SIZE];
-	const char *why = request_refuse(service, waiting, text);
-	char *answer = NULL;
+	const struct ct_nats_request request = {
+		.is_command = queue->is_command,
+		.left_ms = waiting->until_ms - now_ms(),
+		.data = natsMsg_GetData(waiting->request),
+		.size = (size_t)natsMsg_GetDataLength(waiting->request),
+		.refusal = refusal,
+	};
 	size_t size = 0;
+	char *answer = responder->serve(&request, &size, responder->user);
 
-	if (why != NULL)
-		responder->refused(why, responder->user);
-	else
-		answer = responder->serve(queue->is_command, natsMsg_GetData(waiting->request),
-					  (size_t)natsMsg_GetDataLength(waiting->request), &size,
-					  responder->user);
-	if (answer != NULL && answer_send(service->connection, waiting->request, responder->host,
-					  answer, size) == NATS_OK)
+	if (answer != NULL &&
+	    answer_send(service->connection, waiting->request, responder->host, answer, size) ==
+		    NATS_OK &&
+	    refusal == NULL)
 		(void)natsConnection_Flush(service->connection);
 	free(answer);
+	waiting_destroy(waiting);
+}
+
+static void waiting_refuse(const struct queue *queue, struct waiting *one)
+{
+	waiting_serve(queue, one, "too many requests wait on this machine; try again later");
+}
+
+static void request_serve(const struct queue *queue, struct waiting *waiting)
+{
+	const struct ct_nats_responder *responder = queue->service->responder;
+	char text[CT_NATS_ERROR_SIZE];
+	const char *why = request_refuse(queue->service, waiting, text);
+
+	if (why == NULL) {
+		waiting_serve(queue, waiting, NULL);
+		return;
+	}
+	responder->refused(why, responder->user);
 	waiting_destroy(waiting);
 }
 

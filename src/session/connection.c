@@ -136,6 +136,15 @@ static bool connection_receive(struct ct_connection *connection, bool takes_desc
 	return true;
 }
 
+/* Whoever gave up has closed the other end: the request waited longer than its sender did, as when
+ * this process was stopped. */
+static bool peer_has_gone(const struct ct_connection *connection)
+{
+	struct pollfd peer = { .fd = connection->fd };
+
+	return poll(&peer, 1, 0) == 1 && (peer.revents & POLLHUP) != 0;
+}
+
 static void connection_serve(struct ct_connection *connection,
 			     const struct ct_server_options *options)
 {
@@ -157,6 +166,11 @@ static void connection_serve(struct ct_connection *connection,
 		return;
 	}
 	connection->complete_ns = ct_clock_mono_ns();
+	if (!options->takes_descriptor && peer_has_gone(connection)) {
+		connection->in_at = connection->in.size;
+		connection->is_ending = true;
+		return;
+	}
 	if (status == CTRACE_UNSUPPORTED)
 		ct_answer_whole(&connection->out, request.verb, CTRACE_UNSUPPORTED,
 				"this process speaks another version of the protocol");

@@ -34,11 +34,13 @@
 
 #define OUTPUT_MAX ((size_t)512 << 10) /* of each stream of a verb; the rest is left out */
 #define RUN_MS 30000                   /* then the verb is stopped */
-/* What the log has of requests that are refused, so that a flood of them fills no disk. */
-#define REFUSALS_MAX 20u /* lines */
-#define REFUSALS_NS UINT64_C(60000000000)
-#define REFUSAL_MAX 512u /* bytes of a line, beside the sender */
-#define FROM_MAX 256u    /* bytes of the sender */
+/* What the log has of requests that are refused, and of displays, so that a flood of them fills no
+ * disk. */
+#define REFUSALS_MAX 20u  /* lines */
+#define DISPLAYS_MAX 600u /* lines */
+#define MINUTE_NS UINT64_C(60000000000)
+#define LINE_MAX_SIZE 512u /* bytes of a line, beside the sender */
+#define FROM_MAX 256u      /* bytes of the sender */
 
 struct respond_arguments {
 	const char *address;
@@ -77,9 +79,10 @@ static void output_read(struct output *output)
 }
 
 /* Returns when both streams are closed, or the time is over. */
-static void outputs_read(struct output outputs[2])
+static void outputs_read(struct output outputs[2], int64_t left_ms)
 {
-	uint64_t end = ct_clock_mono_ns() + (uint64_t)RUN_MS * 1000000;
+	uint64_t end =
+		ct_clock_mono_ns() + (uint64_t)(left_ms < RUN_MS ? left_ms : RUN_MS) * 1000000;
 
 	while (outputs[0].fd >= 0 || outputs[1].fd >= 0) {
 		struct pollfd polls[2] = { { .fd = outputs[0].fd, .events = POLLIN },
@@ -94,10 +97,30 @@ static void outputs_read(struct output outputs[2])
 	}
 }
 
-static pid_t verb_spawn(char *const *words, const int pipes[2][2])
+/* This process's environment, and for whom the verb is: its requests to processes have that.  NULL
+ * without memory. */
+static char **verb_environment(char party[])
+{
+	size_t count = 0;
+	char **all;
+
+	while (environ[count] != NULL)
+		count++;
+	all = calloc(count + 2, sizeof *all);
+	if (all == NULL)
+		return NULL;
+	all[0] = party; /* the first one of a name counts */
+	memcpy(all + 1, environ, count * sizeof *all);
+	return all;
+}
+
+static pid_t verb_spawn(const struct request *request, bool is_command, const int pipes[2][2])
 {
 	static char tool[] = "ctrace", self[] = "/proc/self/exe";
+	char *const *words = request->words;
 	char *arguments[REQUEST_WORDS + 2] = { tool };
+	char party[sizeof REQUEST_PARTY + FROM_MAX + 16];
+	char **environment;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t none;
@@ -108,9 +131,17 @@ static pid_t verb_spawn(char *const *words, const int pipes[2][2])
 		arguments[count + 1] = words[count];
 		count++;
 	}
-	(void)sigemptyset(&none);
-	if (posix_spawn_file_actions_init(&actions) != 0)
+	(void)snprintf(party, sizeof party, REQUEST_PARTY "=%s %.*s",
+		       is_command ? REQUEST_AS_COMMAND : REQUEST_AS_DISPLAY, (int)FROM_MAX,
+		       request->user);
+	environment = verb_environment(party);
+	if (environment == NULL)
 		return -1;
+	(void)sigemptyset(&none);
+	if (posix_spawn_file_actions_init(&actions) != 0) {
+		free(environment);
+		return -1;
+	}
 	if (posix_spawnattr_init(&attributes) == 0) {
 		(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
 		(void)posix_spawnattr_setsigmask(&attributes, &none);
@@ -118,16 +149,18 @@ static pid_t verb_spawn(char *const *words, const int pipes[2][2])
 						       O_RDONLY, 0);
 		(void)posix_spawn_file_actions_adddup2(&actions, pipes[0][1], STDOUT_FILENO);
 		(void)posix_spawn_file_actions_adddup2(&actions, pipes[1][1], STDERR_FILENO);
-		if (posix_spawn(&pid, self, &actions, &attributes, arguments, environ) != 0)
+		if (posix_spawn(&pid, self, &actions, &attributes, arguments, environment) != 0)
 			pid = -1;
 		(void)posix_spawnattr_destroy(&attributes);
 	}
 	(void)posix_spawn_file_actions_destroy(&actions);
+	free(environment);
 	return pid;
 }
 
-/* Runs the words.  Returns the answer, or NULL. */
-static char *verb_answer(char *const *words)
+/* Runs the words.  A verb whose sender gives up is ended: a process that it asks finds the
+ * connection closed, and does nothing.  Returns the answer, or NULL. */
+static char *verb_answer(const struct request *request, const struct ct_nats_request *from)
 {
 	int pipes[2][2] = { { -1, -1 }, { -1, -1 } }, status = 0;
 	struct output outputs[2] = { { NULL, 0, -1 }, { NULL, 0, -1 } };
@@ -135,13 +168,13 @@ static char *verb_answer(char *const *words)
 	pid_t pid = -1;
 
 	if (pipe2(pipes[0], O_CLOEXEC) == 0 && pipe2(pipes[1], O_CLOEXEC) == 0)
-		pid = verb_spawn(words, (const int(*)[2])pipes);
+		pid = verb_spawn(request, from->is_command, (const int(*)[2])pipes);
 	for (unsigned i = 0; i < 2; i++) {
 		ct_os_close(&pipes[i][1]);
 		outputs[i].fd = pipes[i][0];
 	}
 	if (pid > 0) {
-		outputs_read(outputs);
+		outputs_read(outputs, from->left_ms);
 		if (outputs[0].fd >= 0 || outputs[1].fd >= 0)
 			(void)kill(pid, SIGKILL);
 		(void)TEMP_FAILURE_RETRY(waitpid(pid, &status, 0));
@@ -168,29 +201,36 @@ static void line_log(const char *what, const char *from, const char *text, size_
 	funlockfile(stderr);
 }
 
-/* Logs a request that is refused; of more than REFUSALS_MAX in a minute, the number alone. */
-static void refusal_log(const char *what, const char *from, const char *text)
+/* The lines of a kind in this minute. */
+struct lines {
+	const char *what;
+	uint64_t most, count, begin_ns;
+};
+static pthread_mutex_t lines_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct lines refusals = { "refused requests", REFUSALS_MAX, 0, 0 };
+static struct lines displays = { "displays", DISPLAYS_MAX, 0, 0 };
+
+/* Logs a line; of more than `most` in a minute, the number alone. */
+static void limited_log(struct lines *lines, const char *what, const char *from, const char *text)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static uint64_t count, begin_ns;
 	uint64_t now = ct_clock_mono_ns(), number, left_out = 0;
 
-	(void)pthread_mutex_lock(&lock);
-	if (count == 0 || now - begin_ns >= REFUSALS_NS) {
-		left_out = count > REFUSALS_MAX ? count - REFUSALS_MAX : 0;
-		count = 0;
-		begin_ns = now;
+	(void)pthread_mutex_lock(&lines_lock);
+	if (lines->count == 0 || now - lines->begin_ns >= MINUTE_NS) {
+		left_out = lines->count > lines->most ? lines->count - lines->most : 0;
+		lines->count = 0;
+		lines->begin_ns = now;
 	}
-	number = ++count;
-	(void)pthread_mutex_unlock(&lock);
+	number = ++lines->count;
+	(void)pthread_mutex_unlock(&lines_lock);
 	if (left_out > 0)
-		fprintf(stderr, "ctrace respond: %llu more requests were refused\n",
-			(unsigned long long)left_out);
-	if (number <= REFUSALS_MAX)
-		line_log(what, from, text, strnlen(text, REFUSAL_MAX));
-	if (number == REFUSALS_MAX)
-		fputs("ctrace respond: more refused requests of this minute are only counted\n",
-		      stderr);
+		fprintf(stderr, "ctrace respond: %llu more %s came\n", (unsigned long long)left_out,
+			lines->what);
+	if (number <= lines->most)
+		line_log(what, from, text, strnlen(text, LINE_MAX_SIZE));
+	if (number == lines->most)
+		fprintf(stderr, "ctrace respond: more %s of this minute are only counted\n",
+			lines->what);
 }
 
 static void request_words(const struct request *request, struct ct_buf *out)
@@ -219,51 +259,55 @@ static char *request_refuse(const struct request *request, const char *why)
 	ct_buf_init(&line);
 	ct_buf_add_format(&line, "%s: ", why);
 	request_words(request, &line);
-	refusal_log("refused from ", request->user, ct_buf_text(&line));
+	limited_log(&refusals, "refused, claimed by ", request->user, ct_buf_text(&line));
 	ct_buf_fini(&line);
 	return refusal(why);
 }
 
-/* Logs a command, with the user whom the sender names. */
-static void request_log(const struct request *request)
+/* Logs who asks what.  The servers do not report who sent a message: the user is what the sender
+ * claims. */
+static void request_log(const struct request *request, bool is_command)
 {
 	struct ct_buf line;
 
 	ct_buf_init(&line);
 	request_words(request, &line);
-	line_log("command from ", request->user, ct_buf_text(&line), line.size);
+	if (is_command)
+		line_log("command claimed by ", request->user, ct_buf_text(&line), line.size);
+	else
+		limited_log(&displays, "display claimed by ", request->user, ct_buf_text(&line));
 	ct_buf_fini(&line);
 }
 
 static void request_is_refused(const char *why, void *unused)
 {
 	(void)unused;
-	refusal_log("refused", "", why);
+	limited_log(&refusals, "refused", "", why);
 }
 
-static char *request_answer(const struct request *request, bool is_command)
+static char *request_answer(const struct request *request, const struct ct_nats_request *from)
 {
 	char why[REQUEST_WHY];
 	enum request_kind kind = request_kind_of(request->count, request->words, why);
 
+	if (from->refusal != NULL)
+		return request_refuse(request, from->refusal);
 	if (kind == REQUEST_REFUSED)
 		return request_refuse(request, why);
-	if (kind == REQUEST_COMMAND && !is_command)
+	if (kind == REQUEST_COMMAND && !from->is_command)
 		return request_refuse(request, "a command may not be sent as a display");
-	if (kind == REQUEST_COMMAND)
-		request_log(request);
-	return verb_answer(request->words);
+	request_log(request, kind == REQUEST_COMMAND);
+	return verb_answer(request, from);
 }
 
-static char *request_serve(bool is_command, const char *data, size_t size, size_t *out_size,
-			   void *unused)
+static char *request_serve(const struct ct_nats_request *from, size_t *out_size, void *unused)
 {
 	static const char garbage[] = "this is no request of ctrace --host";
 	struct request request;
 	char *answer;
 
-	if (request_decode(data, size, &request)) {
-		answer = request_answer(&request, is_command);
+	if (request_decode(from->data, from->size, &request)) {
+		answer = request_answer(&request, from);
 	} else {
 		request_is_refused(garbage, unused);
 		answer = refusal(garbage);

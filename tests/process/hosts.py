@@ -28,9 +28,10 @@ class Hosts(streams.Streams):
         return responder
 
     def users(self, *more):
-        """A server with the users of docs/cluster.md, which may do what the page lets them.  Who names no user may do all."""
-        with open(os.path.join(os.environ['CTRACE_SOURCE'], 'docs', 'cluster.md'), encoding='utf-8') as file:
-            found = re.findall(r'^ {8}(\{ user: .*?\} \})$', file.read(), re.MULTILINE | re.DOTALL)
+        """A server with the users of examples/cluster/users.conf, for the host alpha and traces of this machine.  Who names no user may do all."""
+        with open(os.path.join(os.environ['CTRACE_SOURCE'], 'examples', 'cluster', 'users.conf'), encoding='utf-8') as file:
+            text = file.read().replace('ctrace.op.batch1.', 'ctrace.op.alpha.').replace('ctrace.*.batch1.', f'ctrace.*.{socket.gethostname().lower()}.')
+        found = re.findall(r'^\t\t(\{ user: .*?\} \})$', text, re.MULTILINE | re.DOTALL)
         (port,) = streams.free_ports(1)
         with open(self.at('server.conf'), 'w', encoding='ascii') as file:
             file.write('no_auth_user: all\nauthorization { users = [\n{ user: all, password: p }\n' + '\n'.join([*found, *more]) + '\n] }\n')
@@ -87,7 +88,7 @@ def levels_change_elsewhere(room):
     assert changed.returncode == 0 and 'WARN' in changed.stdout and before.stdout != changed.stdout, (before, changed)
     assert 'WARN' in room.ask('*', 'level', 'WRT', check=False).stdout
     said = room.ended(alpha)
-    assert f'ctrace respond: command from {getpass.getuser()}@{socket.gethostname()}: level WRT warn\n' in said, said
+    assert f'ctrace respond: command claimed by {getpass.getuser()}@{socket.gethostname()}: level WRT warn\n' in said, said
     program.end()
 
 
@@ -173,7 +174,7 @@ def a_display_is_no_command(room):
         assert 'WRT' in room.ask('alpha', 'level', 'WRT', option).stdout, option
     program.end()
     said = room.ended(alpha)
-    assert 'ctrace respond: refused from x: a command may not be sent as a display: level WRT error\n' in said, said
+    assert 'ctrace respond: refused, claimed by x: a command may not be sent as a display: level WRT error\n' in said, said
     assert said.count('ctrace respond: refused: this is no request of ctrace --host\n') == 5, said
 
 
@@ -227,7 +228,7 @@ def no_file_of_the_machine_is_read(room):
     read = room.ask('alpha', 'reload')
     assert 'is in force' in read.stdout, read
     program.end()
-    assert f'refused from root@desk: reload of a file is not for other machines' in room.ended(alpha)
+    assert f'refused, claimed by root@desk: reload of a file is not for other machines' in room.ended(alpha)
 
 
 def a_request_is_not_routed_on(room):
@@ -245,15 +246,15 @@ def permissions_of_the_server_count(room):
     """Those of the page, and of users who lack one."""
     server = room.users('{ user: deaf, password: secret, permissions: { publish: ["ctrace.op.>"], subscribe: ["nothing"] } }',
                         '{ user: half, password: secret, permissions: { publish: ["ctrace.op.alpha.command"], subscribe: ["_INBOX.>"] } }')
-    room.responder('alpha', room.as_user(server, 'responder'))
+    room.responder('alpha', room.as_user(server, 'responder-batch1'))
     program = on(room, 'alpha')
     room.as_user(server, 'viewer')
     assert str(program.process.pid) in room.ask('alpha', 'list').stdout
     assert str(program.process.pid) in room.ask('*', 'list').stdout
     for user, hosts, words, missing in (('viewer', 'alpha', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.alpha.command)'),
                                         ('viewer', '*', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.ALL.command)'),
-                                        ('forwarder', 'alpha', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.alpha.command)'),
-                                        ('forwarder', '*', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.ALL.command)'),
+                                        ('forwarder-batch1', 'alpha', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.alpha.command)'),
+                                        ('forwarder-batch1', '*', ('level', 'WRT', 'error'), 'commands (subject ctrace.op.ALL.command)'),
                                         ('reader', 'alpha', ('level', 'WRT'), 'displays (subject ctrace.op.alpha.display)')):
         room.as_user(server, user)
         before = time.monotonic()
@@ -264,7 +265,7 @@ def permissions_of_the_server_count(room):
     room.as_user(server, 'deaf')
     deaf = room.ask('alpha', 'level', 'WRT', 'fatal', check=False)
     assert deaf.returncode == 2 and deaf.stderr == \
-        'ctrace: permissions: the user of the address may not subscribe to _INBOX.>, where the answers come\n', deaf
+        'ctrace: permissions: the user of the address may not subscribe to _INBOX.deaf.>, where the answers come\n', deaf
     room.as_user(server, 'half')
     half = room.ask('beta,alpha', 'level', 'WRT', 'warn', check=False)
     assert half.returncode == 2 and 'DEBUG -> WARN' in half.stdout and half.stderr == \
@@ -281,9 +282,9 @@ def permissions_of_the_server_count(room):
 def who_forwards_traces_commands_nobody(room):
     """And the stream has no request."""
     server = room.users()
-    alpha = room.responder('alpha', room.as_user(server, 'responder'))
+    alpha = room.responder('alpha', room.as_user(server, 'responder-batch1'))
     program = on(room, 'alpha')
-    address = room.as_user(server, 'forwarder') + '/TRACES'
+    address = room.as_user(server, 'forwarder-batch1') + '/TRACES'
     room.traced(100)
     room.forward(address)
     writer.same(room.shown(room.as_user(server, 'reader') + '/TRACES'), writer.expect(1, 100))
@@ -307,7 +308,7 @@ def who_forwards_traces_commands_nobody(room):
         while b'forged' not in received:
             received += link.recv(65536)
         said = alpha.stderr.readline()
-        while 'level WRT warn' in said:
+        while 'claimed by' in said:
             said = alpha.stderr.readline()
     assert said == 'ctrace respond: refused: it is no request that ctrace --host has sent to this machine\n', said
     assert 'WARN' in room.ask('alpha', 'level', 'WRT').stdout

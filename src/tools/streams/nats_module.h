@@ -97,10 +97,18 @@ struct ct_nats_copy {
  * answers with nothing alone.  The servers decide who may publish to a subject.
  */
 
-/* Called for each request, on a thread of libnats, for two requests at once at most.  Returns the
- * answer, which the caller frees; NULL: none is given. */
-typedef char *ct_nats_serve(bool is_command, const char *request, size_t size, size_t *out_size,
-			    void *user);
+/* A request as it came. */
+struct ct_nats_request {
+	bool is_command;
+	int64_t left_ms; /* then its sender gives up */
+	const char *data;
+	size_t size;
+	const char
+		*refusal; /* why it is not to be carried out, or NULL: only an answer is wanted */
+};
+/* Called for each request, on the threads of the module, for several at once.  Returns the answer,
+ * which the caller frees; NULL: none is given. */
+typedef char *ct_nats_serve(const struct ct_nats_request *request, size_t *out_size, void *user);
 struct ct_nats_responder {
 	const char *address; /* the stream in it is not used */
 	const char *host;
