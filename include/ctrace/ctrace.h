@@ -380,6 +380,9 @@ CTRACE_API_ const uint32_t *ctrace_dump_place_(size_t (*print)(char *out, size_t
 CTRACE_API_ void ctrace_dump_error_(const char *text, size_t size);
 CTRACE_API_ void ctrace_dump_signal_(int number, const void *info, const void *context);
 
+/* For libctrace-cobol.so: returns false when ctrace.command.line is off. */
+CTRACE_API_ bool ctrace_has_command_line_(void);
+
 /* The events that this process has traced.  emitted is always the sum of delivered, pending and all
  * lost.  Events that newer ones have overwritten in storage count as lost. */
 struct ctrace_stats {

@@ -138,8 +138,11 @@ void ct_run_unit_begin(int argc, char **argv)
 	(void)on_exit(process_ended, NULL);
 	version_check();
 	ct_program_begin();
-	size = argc > 0 && argv != NULL ? command_join(command, argc, argv) : command_read(command);
-	CTRACE(&ct_rts, CTRACE_INFO, 69, CTRACE_TEXT(command, size));
+	if (ctrace_has_command_line_()) {
+		size = argc > 0 && argv != NULL ? command_join(command, argc, argv)
+						: command_read(command);
+		CTRACE(&ct_rts, CTRACE_INFO, 69, CTRACE_TEXT(command, size));
+	}
 	CTRACE(&ct_rts, CTRACE_INFO, 138, CTRACE_STR(program_invocation_short_name));
 }
 

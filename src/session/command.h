@@ -41,6 +41,7 @@ enum ct_verb {
 	CT_VERB_DUMP_ON,            /* number: mask of enum ct_dump_on */
 	CT_VERB_OPERATORS,          /* value: a group, whose members command and display */
 	CT_VERB_OPERATORS_DISPLAY,  /* value: a group, whose members display */
+	CT_VERB_COMMAND_LINE,       /* number: 0, 1 */
 	/* Only in requests (message.h) */
 	CT_VERB_DEST_SET =
 		32, /* component, list: exactly these destinations, without inherited ones */

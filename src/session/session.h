@@ -406,7 +406,7 @@ enum ctrace_status ct_session_fork(struct ct_session *session,
 void ct_session_note_clock(struct ct_session *session);
 /* Notes what is needed where events are delivered: the ASID, the boot, the host, the command line,
  * and from where paths lead.  A dormant process does without.  Under the registry's lock, once. */
-void ct_session_note_origin(struct ct_session *session);
+void ct_session_note_origin(struct ct_session *session, bool has_command_line);
 /* Notes the start of the process in a session that other processes see.  The look-up in /proc takes
  * long, so a short process does without.  Until then a process of its number counts as this one. */
 void ct_session_note_start(struct ct_session *session);

@@ -111,7 +111,7 @@ void ct_session_note_clock(struct ct_session *session)
 	ct_shared_sync_start(&session->head->sync);
 }
 
-void ct_session_note_origin(struct ct_session *session)
+void ct_session_note_origin(struct ct_session *session, bool has_command_line)
 {
 	struct ct_session_head *head = session->head;
 	struct utsname system;
@@ -127,6 +127,9 @@ void ct_session_note_origin(struct ct_session *session)
 		(void)snprintf(head->system, sizeof head->system, "%.60s %.60s", system.sysname,
 			       system.release);
 	}
+	head->command_line = 0; /* a child has its parent's */
+	if (!has_command_line)
+		return;
 	find_command_line(text, sizeof text);
 	(void)!ct_session_add_text(session, text, strlen(text), &head->command_line);
 }

@@ -198,6 +198,7 @@ static void process_emit(struct sink *sink, const struct ct_target *target)
 	setting_emit_size(sink, "ctrace.flight.buffer", NULL, settings->flight_buffer);
 	setting_emit(sink, "ctrace.attach", NULL, settings->attach ? "on" : "off");
 	setting_emit(sink, "ctrace.clock", NULL, clock_name(settings->clock));
+	setting_emit(sink, "ctrace.command.line", NULL, settings->command_line ? "on" : "off");
 	keep_emit(sink, settings->keep_ns);
 	if (settings->log_size != 0) {
 		setting_begin(sink, "ctrace.log", NULL);

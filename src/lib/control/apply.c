@@ -305,6 +305,14 @@ static enum ctrace_status apply_clock(const struct ct_target *target,
 	return CTRACE_OK;
 }
 
+/* The session has the command line, or not, since the process attached. */
+static enum ctrace_status apply_command_line(const struct ct_target *target,
+					     const struct ct_command *command)
+{
+	__atomic_store_n(&target->settings->command_line, command->number != 0, __ATOMIC_RELAXED);
+	return CTRACE_OK;
+}
+
 /* Also for the operator's tools (operator/hardcopy.c). */
 static enum ctrace_status apply_log(const struct ct_target *target,
 				    const struct ct_command *command)
@@ -495,6 +503,10 @@ static const struct ct_verb_row rows[] = {
 	  "auto | counter | monotonic",
 	  "the clock of events: the processor's counter, or CLOCK_MONOTONIC; auto takes the counter where the kernel vouches for it",
 	  apply_clock },
+	{ CT_VERB_COMMAND_LINE, "ctrace.command.line", CT_SUBJECT_NONE, CT_VALUE_SWITCH, "",
+	  "on | off",
+	  "off leaves the command line of the program, which may have secrets, out of all that ctrace writes",
+	  apply_command_line },
 	{ CT_VERB_RUN_DIRECTORY, "ctrace.run.directory", CT_SUBJECT_NONE, CT_VALUE_PATH, "",
 	  "PATH",
 	  "the run directory; CTRACE_RUN_DIR in the environment takes precedence",

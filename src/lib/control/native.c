@@ -52,6 +52,11 @@ enum ctrace_status ctrace_configure(const char *line)
 	return status == CTRACE_EMITTER_NOT_FOUND ? CTRACE_SYNTAX_ERROR : status;
 }
 
+bool ctrace_has_command_line_(void)
+{
+	return __atomic_load_n(&ct_process.settings.command_line, __ATOMIC_RELAXED);
+}
+
 enum ctrace_status ctrace_tracer_get(const char *name, struct ctrace_tracer **out_tracer)
 {
 	CT_CANCEL_OFF();

@@ -71,6 +71,7 @@ struct ct_settings {
 	uint64_t keep_ns;              /* ctrace.keep */
 	bool attach;                   /* ctrace.attach */
 	uint32_t clock;                /* ctrace.clock: enum ct_clock_setting */
+	bool command_line;             /* ctrace.command.line */
 	bool runs_programs;            /* ctrace.run.programs: triggers may start programs */
 	uint32_t dump_keep;            /* ctrace.dump.keep */
 	uint64_t dump_size;            /* ctrace.dump.size: bytes */

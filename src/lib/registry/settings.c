@@ -29,6 +29,7 @@ void ct_settings_init(struct ct_settings *settings)
 	settings->flight_buffer = DEFAULT_RING;
 	settings->keep_ns = CT_SESSION_KEEP_NS;
 	settings->attach = true;
+	settings->command_line = true;
 	settings->dump_keep = DEFAULT_DUMPS;
 	settings->dump_size = DEFAULT_DUMP_BYTES;
 }

@@ -31,7 +31,8 @@ struct reading {
 
 /* Remarks for the message once the configuration is in force. */
 struct remarks {
-	bool attach, run_directory, clock, buffer, flight_buffer; /* set to something else */
+	bool attach, run_directory, clock, command_line, buffer,
+		flight_buffer; /* set to something else */
 };
 
 /* ---- the file ---- */
@@ -155,6 +156,7 @@ static struct remarks take_settings(const struct ct_settings *next)
 	const struct remarks remarks = {
 		.attach = now->attach != next->attach,
 		.clock = now->clock != next->clock,
+		.command_line = now->command_line != next->command_line,
 		.run_directory = strcmp(now->run_directory, next->run_directory) != 0,
 		.buffer = now->buffer != next->buffer,
 		.flight_buffer = now->flight_buffer != next->flight_buffer,
@@ -168,6 +170,7 @@ static struct remarks take_settings(const struct ct_settings *next)
 	__atomic_store_n(&now->keep_ns, next->keep_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->attach, next->attach, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->clock, next->clock, __ATOMIC_RELAXED);
+	__atomic_store_n(&now->command_line, next->command_line, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->runs_programs, next->runs_programs, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->dump_keep, next->dump_keep, __ATOMIC_RELAXED);
 	__atomic_store_n(&now->dump_size, next->dump_size, __ATOMIC_RELAXED);
@@ -200,7 +203,7 @@ static void add_list(struct ct_buf *text, const char *const *words, size_t count
 
 static void add_later(struct ct_buf *text, const struct remarks *remarks)
 {
-	const char *words[3];
+	const char *words[4];
 	size_t count = 0;
 
 	if (remarks->attach)
@@ -209,6 +212,8 @@ static void add_later(struct ct_buf *text, const struct remarks *remarks)
 		words[count++] = "ctrace.run.directory";
 	if (remarks->clock)
 		words[count++] = "ctrace.clock";
+	if (remarks->command_line)
+		words[count++] = "ctrace.command.line";
 	add_list(text, words, count);
 	if (count > 0)
 		ct_buf_add_text(text, count > 1 ? " hold from the next start on"

@@ -203,6 +203,8 @@ static void note_setting(const struct ct_command *command, unsigned line, void *
 		settings->attach = command->number != 0;
 	if (command->verb == CT_VERB_CLOCK)
 		settings->clock = (uint32_t)command->number;
+	if (command->verb == CT_VERB_COMMAND_LINE)
+		settings->command_line = command->number != 0;
 	if (command->verb == CT_VERB_RUN_DIRECTORY)
 		(void)snprintf(settings->run_directory, sizeof settings->run_directory, "%.*s",
 			       (int)command->value.size, command->value.at);

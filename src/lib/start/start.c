@@ -223,7 +223,7 @@ static void prepare_events(struct ct_process *process)
 	ct_session_note_clock(&process->session);
 	ct_shared_sync_update(&process->session.head->sync, 0);
 	ct_registry_lock(process->registry);
-	ct_session_note_origin(&process->session);
+	ct_session_note_origin(&process->session, process->settings.command_line);
 	ct_registry_unlock(process->registry);
 }
 

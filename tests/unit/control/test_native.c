@@ -77,6 +77,9 @@ static void lines(void **state)
 	assert_int_equal(ctrace_configure("mftrace.level.lines = none\n"), CTRACE_OK);
 	assert_false(ctrace_enabled(get("lines"), CTRACE_FATAL));
 	assert_int_equal(ctrace_configure(""), CTRACE_OK);
+	assert_true(ctrace_has_command_line_());
+	assert_int_equal(ctrace_configure("ctrace.command.line = off"), CTRACE_OK);
+	assert_false(ctrace_has_command_line_());
 	assert_int_equal(ctrace_configure("# comment"), CTRACE_OK);
 	assert_int_equal(ctrace_configure(NULL), CTRACE_SYNTAX_ERROR);
 	assert_int_equal(ctrace_configure("mftrace.levle = debug"), CTRACE_SYNTAX_ERROR);

@@ -54,7 +54,7 @@ static struct ct_ring made;
 static void drop_rights(void)
 {
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK && session.path[0] != '\0');
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	CHILD_CHECK(ct_ring_create(&made, &session, 0, CT_RING_MIN) == CTRACE_OK &&
 		    made.place == CT_RING_IN_DIRECTORY);
 	become_nobody();
@@ -113,7 +113,7 @@ static void make_twice(void)
 	int fd;
 
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	become_nobody();
 	fd = ct_annex_make(&session, &number);
 	CHILD_CHECK(fd > 2 && number == 0 && close(fd) == 0);
@@ -138,7 +138,7 @@ static void a_user_has_one(void **state)
 static void make_without_a_directory(void)
 {
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	become_nobody();
 	CHILD_CHECK(setenv("XDG_RUNTIME_DIR", "/nonexistent", 1) == 0);
 	for (uint32_t i = 0; i < CT_ANNEX_LIMIT; i++) { /* of users that it was before */

@@ -27,7 +27,7 @@ static void what_the_kernel_prints_is_read_once(void **state)
 	ct_place_boot(boot);
 	assert_int_equal(strlen(boot), 36);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	assert_string_equal(session.head->boot_id, boot);
 	ct_session_close(&session, true);
 }
@@ -36,7 +36,7 @@ static void where_we_are_is_here(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	assert_true(session.head->place.root_inode != 0 && session.head->place.mount_space != 0 &&
 		    session.head->place.process_space != 0);
 	assert_true(ct_place_is_here(&session));
@@ -51,7 +51,7 @@ static void another_root_or_name_space_is_elsewhere(void **state)
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	here = session.head->place;
 	session.head->place.root_device++;
 	assert_false(ct_place_is_here(&session));
@@ -75,7 +75,7 @@ static void what_another_boot_had_does_not_count(void **state)
 {
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	session.head->place.mount_space++;
 	session.head->place.root_device++;
 	assert_false(ct_place_is_here(&session));
@@ -93,7 +93,7 @@ static void outputs_that_are_in_the_same_directories_are_here(void **state)
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	assert_int_equal(mkdir("out", 0700) | mkdir("log", 0700), 0);
 	(void)snprintf(path, sizeof path, "%s/out/a.log", room);
 	set_path(1, path);
@@ -121,13 +121,13 @@ static void live_in_a_mount_space_of_our_own(void)
 {
 	CHILD_CHECK(unshare(CLONE_NEWNS) == 0);
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 }
 
 static void live_under_another_root(void)
 {
 	CHILD_CHECK(ct_session_create(&session, run_dir) == CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	CHILD_CHECK(chroot(room) == 0);
 	set_path(1, "/out/a.log"); /* that the process opened after it had gone there */
 	ct_place_note(&session, 1);

@@ -33,7 +33,7 @@ static void it_says_whose_it_is(void **state)
 	assert_int_equal(setenv("CTRACE_JOBNAME", "payroll-2026", 1), 0);
 	assert_int_equal(setenv("MFTRACE_LOGS", "/var/log/x", 1), 0);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	assert_int_equal(session.head->version, CT_SESSION_VERSION);
 	assert_int_equal(session.head->abi, CTRACE_ABI);
 	assert_int_equal(session.head->uid, geteuid());
@@ -83,9 +83,9 @@ static void a_process_that_attaches_again_gets_another_directory_and_asid(void *
 
 	(void)state;
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	assert_int_equal(ct_session_create(&second, run_dir), CTRACE_OK);
-	ct_session_note_origin(&second);
+	ct_session_note_origin(&second, true);
 	assert_string_not_equal(session.directory, second.directory);
 	assert_int_equal(second.head->asid, session.head->asid + 1);
 	ct_session_close(&second, true);
@@ -102,7 +102,7 @@ static void asids_run_from_1_to_ffff_and_begin_again(void **state)
 	for (size_t i = 0; i < CT_COUNT(rows); i++) {
 		put_file("run/asid", &rows[i].last, 4);
 		assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-		ct_session_note_origin(&session);
+		ct_session_note_origin(&session, true);
 		assert_true(session.head->asid >= 1 && session.head->asid <= 0xFFFF);
 		if (rows[i].last <= 0xFFFF)
 			assert_int_equal(session.head->asid, rows[i].next);
@@ -110,7 +110,7 @@ static void asids_run_from_1_to_ffff_and_begin_again(void **state)
 	}
 	put_file("run/asid", "x", 1);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	assert_int_equal(session.head->asid, 1);
 	ct_session_close(&session, true);
 }
@@ -126,14 +126,14 @@ static void a_file_of_numbers_that_stays_locked_is_not_waited_for(void **state)
 	assert_int_equal(flock(fd, LOCK_EX), 0);
 	(void)alarm(60); /* in place of a hang */
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	(void)alarm(0);
 	assert_string_not_equal(session.path, "");
 	assert_true(session.head->asid >= 1 && session.head->asid <= 0xFFFF);
 	ct_session_close(&session, true);
 	assert_int_equal(flock(fd, LOCK_UN), 0);
 	assert_int_equal(ct_session_create(&session, run_dir), CTRACE_OK);
-	ct_session_note_origin(&session);
+	ct_session_note_origin(&session, true);
 	assert_int_equal(session.head->asid, 8);
 	ct_session_close(&session, true);
 	assert_int_equal(close(fd), 0);
