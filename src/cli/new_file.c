@@ -19,8 +19,6 @@
 
 #include "base/base.h"
 
-#define MODE 0666
-
 volatile sig_atomic_t new_file_interrupted;
 
 static void signal_note(int number)
@@ -54,7 +52,7 @@ void new_file_die(void)
 }
 
 /* A file without a name gets one by its descriptor in /proc. */
-static int file_open_unnamed(const char *path)
+static int file_open_unnamed(const char *path, mode_t mode)
 {
 	const char *slash = strrchr(path, '/');
 	char *directory;
@@ -65,7 +63,7 @@ static int file_open_unnamed(const char *path)
 		return -1;
 	}
 	directory = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path + 1));
-	fd = directory != NULL ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, MODE) : -1;
+	fd = directory != NULL ? open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode) : -1;
 	free(directory);
 	return fd;
 }
@@ -79,7 +77,7 @@ static bool file_name_temporary(struct new_file *file)
 	return false;
 }
 
-bool new_file_open(struct new_file *file, const char *path)
+bool new_file_open(struct new_file *file, const char *path, mode_t mode)
 {
 	struct stat info;
 
@@ -89,10 +87,10 @@ bool new_file_open(struct new_file *file, const char *path)
 		file->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
 		return file->fd >= 0;
 	}
-	file->fd = file_open_unnamed(path);
+	file->fd = file_open_unnamed(path, mode);
 	if (file->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) &&
 	    file_name_temporary(file))
-		file->fd = open(file->named, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, MODE);
+		file->fd = open(file->named, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	if (file->fd >= 0)
 		return true;
 	free(file->named);

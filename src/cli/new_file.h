@@ -1,7 +1,7 @@
 /*
  * cli/new_file.h - a file that gets its name when it is complete, and is removed otherwise.
  *
- *     new_file_open(&file, path);
+ *     new_file_open(&file, path, NEW_FILE_OF_TRACE);
  *     write to file.fd;
  *     new_file_end(&file, is_complete);
  *     new_file_die();                     at the end of the verb
@@ -13,6 +13,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* The number of SIGINT, SIGTERM or SIGHUP, if one has come since new_file_catch().  The verb
  * then ends its work soon, and cleans up. */
@@ -28,8 +29,11 @@ struct new_file {
 	bool is_special;
 	char *named; /* the temporary name; NULL: it has none */
 };
+/* What is written about a trace is for its owner alone, as the trace is. */
+#define NEW_FILE_OF_TRACE 0600
+#define NEW_FILE_OF_CATALOG 0666 /* what the umask leaves of it */
 /* Returns false, with errno, when the file cannot be made. */
-bool new_file_open(struct new_file *file, const char *path);
+bool new_file_open(struct new_file *file, const char *path, mode_t mode);
 /* Closes the file.  A complete file takes its name and replaces what had that name.  Returns
  * false, with errno, when that failed; then nothing is left. */
 bool new_file_end(struct new_file *file, bool is_complete);

@@ -131,7 +131,7 @@ int cmd_archive(int argc, char **argv)
 
 	if (argp_parse(&argp, argc, argv, 0, NULL, &arguments) != 0)
 		return CMD_USAGE;
-	is_made = mkdir(arguments.directory, 0777) == 0;
+	is_made = mkdir(arguments.directory, 0700) == 0;
 	if (!is_made && errno != EEXIST) {
 		fprintf(stderr, "ctrace archive: ");
 		ct_tool_print(stderr, arguments.directory, strlen(arguments.directory));

@@ -258,12 +258,12 @@ static bool report_unwritten(const char *path)
 	return false;
 }
 
-static bool file_write(const char *path, const struct ct_buf *text)
+static bool file_write(const char *path, mode_t mode, const struct ct_buf *text)
 {
 	struct new_file file;
 	bool is_written;
 
-	if (!new_file_open(&file, path))
+	if (!new_file_open(&file, path, mode))
 		return report_unwritten(path);
 	is_written = ct_tool_write(file.fd, text->data, text->size) || report_unwritten(path);
 	return (new_file_end(&file, is_written) || report_unwritten(path)) && is_written;
@@ -286,7 +286,7 @@ static bool print_all(const struct ct_catalog *catalog, const struct arguments *
 			ctrace_status_text(CTRACE_NOT_ENOUGH_MEMORY));
 		is_done = false;
 	} else if (arguments->output != NULL && strcmp(arguments->output, "-") != 0) {
-		is_done = file_write(arguments->output, &text);
+		is_done = file_write(arguments->output, NEW_FILE_OF_CATALOG, &text);
 	} else {
 		fwrite(text.data, 1, text.size, stdout);
 	}
@@ -353,7 +353,7 @@ static int import_all(const struct arguments *arguments)
 		fputs("ctrace catalog: no XML file is there\n", stderr);
 	if (import.components > 0 && arguments->output != NULL &&
 	    strcmp(arguments->output, "-") != 0)
-		is_written = file_write(arguments->output, &import.text);
+		is_written = file_write(arguments->output, NEW_FILE_OF_CATALOG, &import.text);
 	else if (import.components > 0)
 		fwrite(import.text.data, 1, import.text.size, stdout);
 	ct_buf_fini(&import.text);
@@ -374,7 +374,7 @@ static int draft_all(const struct arguments *arguments)
 	ct_buf_init(&text);
 	status = catalog_draft(arguments->paths, (size_t)arguments->count, &text);
 	if (text.size > 0 && arguments->output != NULL && strcmp(arguments->output, "-") != 0)
-		is_written = file_write(arguments->output, &text);
+		is_written = file_write(arguments->output, NEW_FILE_OF_TRACE, &text);
 	else if (text.size > 0)
 		fwrite(text.data, 1, text.size, stdout);
 	ct_buf_fini(&text);

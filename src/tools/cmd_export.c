@@ -84,7 +84,7 @@ static bool output_open(struct exporting *verb)
 			verb->otlp.url == NULL;
 	if (!verb->is_file)
 		return true;
-	if (!new_file_open(&verb->file, path)) {
+	if (!new_file_open(&verb->file, path, NEW_FILE_OF_TRACE)) {
 		diagnose_output(verb, strerror(errno));
 		return false;
 	}
@@ -336,6 +336,10 @@ static void otlp_check(struct exporting *verb, bool has_signals, struct argp_sta
 			state,
 			"\"%s\" is not a URL: expected http://%s for a receiver, or ./%s for a file",
 			verb->output, verb->output, verb->output);
+	if (verb->otlp.url != NULL && strncmp(verb->otlp.url, "https:", 6) != 0 &&
+	    (otlp_property(verb, "CA") != NULL || otlp_property(verb, "CERTIFICATE") != NULL ||
+	     otlp_property(verb, "KEY") != NULL))
+		argp_error(state, "CA, CERTIFICATE and KEY require TLS: expected https://");
 	/* A file of protobuf does not say what its messages are. */
 	if (!has_signals) {
 		verb->otlp.has_logs = true;

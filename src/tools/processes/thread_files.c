@@ -26,7 +26,7 @@
 bool thread_files_open(struct thread_files *files, const char *directory, const char *suffix)
 {
 	*files = (struct thread_files){ .directory = directory, .suffix = suffix, .fd = -1 };
-	files->is_made = mkdir(directory, 0777) == 0;
+	files->is_made = mkdir(directory, 0700) == 0;
 	if (!files->is_made && errno != EEXIST)
 		return false;
 	files->fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -110,7 +110,7 @@ static void file_write(struct thread_files *files, uint32_t index)
 	fd = openat(files->fd, name,
 		    file->is_begun ? O_WRONLY | O_APPEND | O_CLOEXEC
 				   : O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-		    0666);
+		    0600);
 	if (fd < 0) {
 		files->error = errno;
 		return;

@@ -58,7 +58,7 @@ static bool output_open(struct page_file *page)
 		page->to = stdout;
 		return true;
 	}
-	if (!new_file_open(&page->file, page->output))
+	if (!new_file_open(&page->file, page->output, NEW_FILE_OF_TRACE))
 		return output_diagnose(page);
 	/* The stream has a descriptor of its own: the file gets its name behind it. */
 	copy = fcntl(page->file.fd, F_DUPFD_CLOEXEC, 0);
