@@ -313,6 +313,8 @@ enum ctrace_status ct_nats_address_parse(const char *text, bool needs_stream,
 			return status;
 	}
 	inbox_set(out, hosts, (size_t)(slash - hosts));
+	/* Whoever names an authority or a certificate does not mean plain text. */
+	out->uses_tls |= out->ca[0] != '\0' || out->certificate[0] != '\0' || out->key[0] != '\0';
 	out->has_subject = out->subject[0] != '\0';
 	if (!out->has_subject)
 		memcpy(out->subject, "ctrace", sizeof "ctrace");

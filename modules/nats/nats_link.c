@@ -209,7 +209,10 @@ static const char *refusal_explain(const struct ct_nats_address *address, natsSt
 	const char *reason = ct_nats_reason(status);
 
 	if (status == NATS_SECURE_CONNECTION_WANTED)
-		return "; the server has no TLS, so the address begins with nats://";
+		return address->servers[0] == 't'
+			       ? "; the server has no TLS, so the address begins with nats://"
+			       : "; the server has no TLS, which ca=, certificate= and key= in the "
+				 "address require";
 	if (strstr(reason, "Authorization") != NULL)
 		return "; look at the user, the password or the credentials of the address";
 	if (strstr(reason, "issuer certificate") != NULL || strstr(reason, "self") != NULL)

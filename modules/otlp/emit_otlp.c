@@ -181,7 +181,7 @@ static enum ctrace_status output_open(const struct ctrace_emitter_context *conte
 	if (status != CTRACE_OK)
 		return status;
 	if (settings.wrong != NULL) {
-		char text[64];
+		char text[128];
 
 		(void)snprintf(text, sizeof text, "the property %s of OTLP", settings.wrong);
 		ct_otlp_http_settings_fini(&settings);

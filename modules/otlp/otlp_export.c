@@ -60,7 +60,7 @@ static const char *export_property(const void *user, const char *name)
 		options->property != NULL ? options->property(options->user, name) : NULL;
 
 	if (strcmp(name, "URL") == 0)
-		return options->url != NULL ? options->url : "http://none";
+		return options->url != NULL ? options->url : "https://none";
 	return value;
 }
 

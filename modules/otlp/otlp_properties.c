@@ -92,6 +92,9 @@ enum ctrace_status ct_otlp_http_settings_read(struct ct_otlp_http_settings *sett
 		settings->wrong = "COMPRESS";
 	if (settings->url == NULL || !url_is_http(settings->url))
 		settings->wrong = "URL";
+	else if (strncmp(settings->url, "https:", 6) != 0 &&
+		 (settings->ca != NULL || settings->certificate != NULL || settings->key != NULL))
+		settings->wrong = "URL, which begins with https:// for CA, CERTIFICATE and KEY,";
 	if (settings->url != NULL)
 		url_trim(settings->url);
 	return CTRACE_OK;

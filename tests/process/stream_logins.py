@@ -13,7 +13,7 @@ import sys
 import streams
 import writer
 from streams import Server, free_ports
-from writer import expect, same
+from writer import TOOL, expect, same
 
 KINDS = {'O': 14 << 3, 'A': 0, 'U': 20 << 3}
 UNLIMITED = {'subs': -1, 'data': -1, 'payload': -1}
@@ -152,9 +152,31 @@ def certificates_of_both_sides_count(room):
             (f'ca={authority}&certificate={mine}&key={wrong_key}', 'key values mismatch')):
         refused(room, f'{address}?{keys}', text)
     refused(room, f'nats://127.0.0.1:{port}/TRACES', 'certificate')
+    # A file of these in the address requires TLS, also without tls://.
+    same(room.shown(f'nats://127.0.0.1:{port}/TRACES?ca={authority}&certificate={mine}&key={my_key}'), expect(1, 100))
 
 
-writer.TESTS[:] = [a_credentials_file_opens_a_stream, certificates_of_both_sides_count]
+def a_certificate_in_the_address_requires_tls(room):
+    authority, _ = certificate(room, 'authority')
+    mine, my_key = certificate(room, 'mine', 'authority')
+    server, address = room.server()
+    room.traced(100)
+    for keys in f'ca={authority}', f'certificate={mine}&key={my_key}':
+        done = room.tool('forward', room.at('logs'), f'{address}?{keys}', check=False)
+        assert done.returncode == 2 and 'the server has no TLS, which ca=, certificate= and key= in the address require' in done.stderr, done
+    # The destination NATS: its CA and CERT are part of the address that the forwarder gets.
+    with open(room.at('app.cfg'), 'w', encoding='ascii') as file:
+        file.write(f'mftrace.dest = nats\nmftrace.emitter.nats#url = nats://127.0.0.1:{server.port}\nmftrace.emitter.nats#ca = {authority}\n')
+    room.environment['CTRACE_SPOOL'] = room.at('spool')
+    room.traced(100)
+    forwarder = subprocess.Popen([TOOL, 'forward', '--spool'], env=room.environment, stderr=subprocess.PIPE, text=True)
+    room.processes.append(forwarder)
+    assert 'the server has no TLS' in forwarder.stderr.readline()
+    # Nothing came in plain text.
+    assert 'there is no stream TRACES' in room.tool('show', address, check=False).stderr
+
+
+writer.TESTS[:] = [a_credentials_file_opens_a_stream, certificates_of_both_sides_count, a_certificate_in_the_address_requires_tls]
 writer.Room = streams.Streams
 
 if __name__ == '__main__':
