@@ -577,6 +577,40 @@ def a_server_that_sends_nothing_is_reported(room):
     assert done.returncode == 2 and 'Permissions Violation for Publish to "$JS.FC.' in done.stderr, done
 
 
+def listening(pid):
+    """The local addresses, in hexadecimal, at which the process listens."""
+    inodes = set()
+    for path in glob.glob(f'/proc/{pid}/fd/*'):
+        with contextlib.suppress(FileNotFoundError):
+            inodes.update(re.findall(r'socket:\[(\d+)\]', os.readlink(path)))
+    rows = []
+    for name in 'tcp', 'tcp6':
+        with open(f'/proc/{pid}/net/{name}', encoding='ascii') as file:
+            rows += [line.split() for line in file]
+    return {row[1].split(':')[0] for row in rows if row[3] == '0A' and row[9] in inodes}
+
+
+def the_pages_first_servers_listen_on_their_machine_alone(room):
+    """As docs/cluster.md starts them, at other ports; a program and a reader there reach them."""
+    with open(os.path.join(os.environ['CTRACE_SOURCE'], 'docs', 'cluster.md'), encoding='utf-8') as file:
+        page = file.read()
+    for old, new in zip((4222, 4223, 4224, 6222, 6223, 6224), free_ports(6)):
+        page = page.replace(f':{old}', f':{new}').replace(f'-p {old}', f'-p {new}')
+    commands = re.findall(r'^    (nats-server .*) &$', page, re.MULTILINE)
+    assert len(commands) == 3, commands
+    servers = []
+    for command in commands:
+        servers.append(subprocess.Popen(command.split(), cwd=room.at(), stderr=subprocess.DEVNULL))
+        room.processes.append(servers[-1])
+    url = re.search(r'url = (nats://\S*)', page).group(1)
+    room.traced(100)
+    end = time.monotonic() + 3 * PATIENCE
+    while room.tool('forward', room.at('logs'), f'{url}/TRACES?replicas=3', check=False).returncode != 0:
+        assert time.monotonic() < end
+    same(room.shown(re.search(r'ctrace stats (\S*)', page).group(1)), expect(1, 100))
+    assert [listening(server.pid) for server in servers] == 3 * [{'0100007F'}], [listening(server.pid) for server in servers]
+
+
 writer.TESTS[:] = [value for name, value in list(globals().items()) if callable(value) and
                    getattr(value, '__code__', None) is not None and value.__code__.co_varnames[:1] == ('room',)]
 writer.Room = Streams
