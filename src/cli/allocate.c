@@ -44,6 +44,7 @@ WRAPPED(void *, reallocarray, (void *old, size_t items, size_t size));
 WRAPPED(char *, strdup, (const char *text));
 WRAPPED(char *, strndup, (const char *text, size_t size));
 int __wrap_asprintf(char **out_text, const char *format, ...) CT_PRINTF(2, 3);
+int __wrap___asprintf_chk(char **out_text, int flag, const char *format, ...) CT_PRINTF(3, 4);
 WRAPPED(FILE *, open_memstream, (char **out_text, size_t *out_size));
 WRAPPED(ssize_t, __getdelim, (char **line, size_t *room, int end, FILE *from));
 WRAPPED(FILE *, fopen64, (const char *path, const char *mode));
@@ -56,6 +57,7 @@ WRAPPED(int, scandir64,
 	(const char *path, struct dirent64 ***out_entries, scandir_choose *choose,
 	 scandir_compare *compare));
 WRAPPED(char *, realpath, (const char *path, char *resolved));
+WRAPPED(char *, __realpath_chk, (const char *path, char *resolved, size_t room));
 WRAPPED(struct passwd *, getpwuid, (uid_t uid));
 WRAPPED(error_t, argp_parse,
 	(const struct argp *argp, int argc, char **argv, unsigned flags, int *out_index,
@@ -147,15 +149,34 @@ char *__wrap_strndup(const char *text, size_t size)
 	return allocate_note_memory(__real_strndup(text, size), 1);
 }
 
+static int allocate_text(char **out_text, const char *format, va_list arguments)
+{
+	int size = vasprintf(out_text, format, arguments);
+
+	(void)allocate_note_memory(size >= 0 ? *out_text : NULL, 1);
+	return size;
+}
+
 int __wrap_asprintf(char **out_text, const char *format, ...)
 {
 	va_list arguments;
 	int size;
 
 	va_start(arguments, format);
-	size = vasprintf(out_text, format, arguments);
+	size = allocate_text(out_text, format, arguments);
 	va_end(arguments);
-	(void)allocate_note_memory(size >= 0 ? *out_text : NULL, 1);
+	return size;
+}
+
+int __wrap___asprintf_chk(char **out_text, int flag, const char *format, ...)
+{
+	va_list arguments;
+	int size;
+
+	(void)flag;
+	va_start(arguments, format);
+	size = allocate_text(out_text, format, arguments);
+	va_end(arguments);
 	return size;
 }
 
@@ -228,6 +249,14 @@ int __wrap_scandir64(const char *path, struct dirent64 ***out_entries, scandir_c
 char *__wrap_realpath(const char *path, char *resolved)
 {
 	char *found = __real_realpath(path, resolved);
+
+	allocate_note(found == NULL);
+	return found;
+}
+
+char *__wrap___realpath_chk(const char *path, char *resolved, size_t room)
+{
+	char *found = __real___realpath_chk(path, resolved, room);
 
 	allocate_note(found == NULL);
 	return found;

@@ -136,7 +136,7 @@ static bool stderr_take_line(struct top *top, char *out, size_t room)
 	if (end != NULL)
 		top->caught_size += end + 1 - text;
 	if (end != NULL && end + 1 == text + size) {
-		(void)ftruncate(top->caught_fd, 0);
+		(void)!ftruncate(top->caught_fd, 0);
 		(void)lseek(top->caught_fd, 0, SEEK_SET);
 		top->caught_size = 0;
 	}

@@ -297,7 +297,7 @@ static void *follower_run(void *user)
 	stream->status = stream_follow("ctrace top", stream->address, &parts);
 	if (stream->has_failed && stream->status == CMD_DONE)
 		stream->status = CMD_NOTHING;
-	(void)write(stream->ended_fd, &one, sizeof one);
+	(void)!write(stream->ended_fd, &one, sizeof one);
 	return NULL;
 }
 

@@ -782,7 +782,7 @@ static bool file_is_truncated(int directory, const char *name)
 	int fd;
 
 	if (option("often", 0) > 0)
-		(void)fchmodat(directory, name, 0600, 0);
+		(void)!fchmodat(directory, name, 0600, 0);
 	fd = openat(directory, name, O_RDWR | O_CLOEXEC);
 	bool is_done = fd >= 0 && ftruncate(fd, 0) == 0;
 
