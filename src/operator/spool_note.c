@@ -18,8 +18,15 @@
 
 bool ct_spool_note(struct ct_buf *out, const char *path)
 {
+	char why[CT_PRIVATE_WHY_SIZE];
 	struct ct_spool_state state;
 
+	if (geteuid() != 0 && ct_private_inspect(path, why) == CTRACE_DENIED) {
+		ct_buf_add_text(out, "the spool ");
+		ct_escape_add(out, path, strlen(path));
+		ct_buf_add_format(out, " is refused: %s", why);
+		return true;
+	}
 	if (!ct_spool_measure(path, &state) || state.traces == 0 || ct_spool_is_served(path))
 		return false;
 	ct_buf_add_text(out, "the spool ");
@@ -50,17 +57,21 @@ void ct_spool_each(void (*each)(const char *path, void *user), void *user)
 	struct stat info;
 	DIR *directory;
 
-	if (!ct_spool_root(root) || stat(root, &info) != 0)
+	if (!ct_spool_root(root) || lstat(root, &info) != 0)
 		return;
-	if (!ct_spool_is_shared(&info)) {
+	if (stat(root, &info) != 0 || !ct_spool_is_shared(&info)) {
 		each(root, user);
+		return;
+	}
+	if (geteuid() != 0) {
+		(void)snprintf(path, sizeof path, "%s/%u", root, (unsigned)geteuid());
+		ct_private_each(path, each, user);
 		return;
 	}
 	directory = opendir(root);
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
 		(void)snprintf(path, sizeof path, "%s/%s", root, entry->d_name);
-		if (entry->d_name[0] != '.' && lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
-		    (geteuid() == 0 || info.st_uid == geteuid()))
+		if (entry->d_name[0] != '.' && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
 			each(path, user);
 	}
 	if (directory != NULL)

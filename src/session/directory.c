@@ -9,6 +9,8 @@
  */
 #include "session/session_parts.h"
 
+#include "base/private_directory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -23,53 +25,11 @@
 #define MAPS_LIMIT ((size_t)64 << 20)
 #define RUN_OF_ROOT "/run/ctrace"
 
-static const char *mode_name(mode_t mode)
-{
-	switch (mode & S_IFMT) {
-	case S_IFREG:
-		return "a file";
-	case S_IFDIR:
-		return "a directory";
-	case S_IFLNK:
-		return "a symbolic link";
-	case S_IFIFO:
-		return "a FIFO";
-	case S_IFSOCK:
-		return "a socket";
-	default:
-		return "a device";
-	}
-}
-
-/* Returns OK for a directory that is ours, is not a link, and that nobody else may write to.
- * DENIED: out_why has the reason. */
-static enum ctrace_status directory_inspect(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
-{
-	struct stat info;
-
-	if (lstat(path, &info) != 0) {
-		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it cannot be looked at");
-		return errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
-	}
-	if (!S_ISDIR(info.st_mode))
-		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it is %s", mode_name(info.st_mode));
-	else if (info.st_uid != geteuid())
-		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "it belongs to user %u",
-			       (unsigned)info.st_uid);
-	else if ((info.st_mode & 022) != 0)
-		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "others may write to it (mode %04o)",
-			       (unsigned)info.st_mode & 07777u);
-	else
-		return CTRACE_OK;
-	errno = EPERM;
-	return CTRACE_DENIED;
-}
-
 static enum ctrace_status directory_check(const char *path)
 {
-	char why[CT_DIRECTORY_WHY_SIZE];
+	char why[CT_PRIVATE_WHY_SIZE];
 
-	return directory_inspect(path, why);
+	return ct_private_inspect(path, why);
 }
 
 /* out_path is absolute: the program may go to another directory later. */
@@ -113,16 +73,20 @@ static bool path_join(char out[4096], const char *directory, const char *name)
 static enum ctrace_status directory_use_default(char out_path[4096])
 {
 	const char *runtime = ct_os_environment("XDG_RUNTIME_DIR");
-	char path[4096];
-	char name[64];
+	char path[4096], why[CT_PRIVATE_WHY_SIZE];
+	enum ctrace_status status;
 
 	if (geteuid() == 0 && directory_use(RUN_OF_ROOT, out_path) == CTRACE_OK)
 		return CTRACE_OK;
 	if (runtime != NULL && path_join(path, runtime, "/ctrace") &&
 	    directory_use(path, out_path) == CTRACE_OK)
 		return CTRACE_OK;
-	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
-	return directory_use(name, out_path);
+	(void)snprintf(path, sizeof path, "/tmp/ctrace-%u", (unsigned)geteuid());
+	status = directory_use(path, out_path);
+	if (status != CTRACE_DENIED || ct_private_make(path, sizeof path, why) != CTRACE_OK)
+		return status;
+	ct_unattached_make_room(path);
+	return directory_use(path, out_path);
 }
 
 bool ct_directory_is_left(void)
@@ -155,15 +119,6 @@ enum ctrace_status ct_directory_of_user(char out_path[4096])
 	return directory_use_default(out_path);
 }
 
-/* True if the text is the number of that user. */
-static bool text_is_user(const char *text, uid_t uid)
-{
-	char number[16];
-
-	(void)snprintf(number, sizeof number, "%u", (unsigned)uid);
-	return strcmp(text, number) == 0;
-}
-
 /* For root: visits the run directories of all users at the default paths. */
 static void directory_each_of_all_users(void (*each)(const char *path, void *user), void *user)
 {
@@ -189,7 +144,7 @@ static void directory_each_of_all_users(void (*each)(const char *path, void *use
 				     entry->d_name, places[i].suffix) >= (int)sizeof path)
 				continue;
 			if (lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
-			    (info.st_mode & 022) == 0 && text_is_user(number, info.st_uid))
+			    (info.st_mode & 022) == 0 && ct_private_is_of(number, info.st_uid))
 				each(path, user);
 		}
 		if (directory != NULL)
@@ -215,7 +170,7 @@ static void directory_each_own_path(void (*each)(const char *path, void *user), 
 	if (runtime != NULL && path_join(path, runtime, "/ctrace"))
 		each(path, user);
 	(void)snprintf(name, sizeof name, "/tmp/ctrace-%u", (unsigned)geteuid());
-	each(name, user);
+	ct_private_each(name, each, user);
 }
 
 /* The callback for usable directories, or the one for refused directories. */
@@ -228,8 +183,8 @@ struct looking {
 static void looking_look(const char *path, void *user)
 {
 	const struct looking *looking = user;
-	char why[CT_DIRECTORY_WHY_SIZE], operated[4096];
-	enum ctrace_status status = directory_inspect(path, why);
+	char why[CT_PRIVATE_WHY_SIZE], operated[4096];
+	enum ctrace_status status = ct_private_inspect(path, why);
 	/* The directory is root's, so no other user expects to use it. */
 	bool is_roots = geteuid() != 0 && strcmp(path, RUN_OF_ROOT) == 0;
 
@@ -519,7 +474,7 @@ static bool directory_find_odd_file(const char *path, char out_why[CT_DIRECTORY_
 		is_odd = !S_ISREG(info.st_mode);
 		if (is_odd)
 			(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "%.40s is %s, not a file",
-				       entry->d_name, mode_name(info.st_mode));
+				       entry->d_name, ct_private_kind(info.st_mode));
 	}
 	if (directory != NULL)
 		(void)closedir(directory);

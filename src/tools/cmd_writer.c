@@ -44,13 +44,14 @@ static void procedure_diagnose(const struct ct_diagnostic *diagnostic, void *use
 /* For the TRCOUTs that are streams. */
 static bool spool_use(struct writer *writer)
 {
-	char path[4096];
+	char path[4096], why[CT_PRIVATE_WHY_SIZE];
 
-	if (ct_procedure_use_spool(&writer->procedure, path) == CTRACE_OK)
+	if (ct_procedure_use_spool(&writer->procedure, path, why) == CTRACE_OK)
 		return true;
 	fprintf(stderr, "ctrace writer: the spool ");
 	ct_tool_print(stderr, path, strlen(path));
-	fprintf(stderr, " cannot be used: %s; CTRACE_SPOOL names another\n", strerror(errno));
+	fprintf(stderr, " cannot be used: %s; CTRACE_SPOOL names another\n",
+		why[0] != '\0' ? why : strerror(errno));
 	return false;
 }
 

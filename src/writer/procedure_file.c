@@ -68,18 +68,21 @@ enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
 	return status;
 }
 
-enum ctrace_status ct_procedure_use_spool(struct ct_procedure *procedure, char out_path[PATH_SIZE])
+enum ctrace_status ct_procedure_use_spool(struct ct_procedure *procedure, char out_path[PATH_SIZE],
+					  char out_why[CT_PRIVATE_WHY_SIZE])
 {
 	char spool[CTRACE_EMITTER_PATH_SIZE] = "";
 	enum ctrace_status status = CTRACE_OK;
 
+	out_why[0] = '\0';
 	for (uint32_t i = 0; i < procedure->trcout_count && status == CTRACE_OK; i++) {
 		struct ct_trcout_spec *spec = &procedure->trcout[i];
 
 		if (spec->address[0] == '\0')
 			continue;
 		if (spool[0] == '\0')
-			status = ct_spool_root(spool) ? ct_spool_make(spool) : CTRACE_OS_ERROR;
+			status = ct_spool_root(spool) ? ct_spool_make(spool, out_why)
+						      : CTRACE_OS_ERROR;
 		(void)snprintf(spec->path, sizeof spec->path, "%.4000s/%s.TRCOUT%02u", spool,
 			       procedure->name, procedure->number[i]);
 	}

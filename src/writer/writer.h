@@ -21,6 +21,7 @@
 #ifndef CT_WRITER_H
 #define CT_WRITER_H
 
+#include "base/private_directory.h"
 #include "lib/consumer/consumer.h"
 #include "session/message.h"
 #include "session/writer_state.h"
@@ -71,9 +72,10 @@ enum ctrace_status ct_procedure_parse(const char *name, const char *text, size_t
 enum ctrace_status ct_procedure_read(const char *name, struct ct_buf *out_text,
 				     char out_path[4096]) CT_MUST_USE;
 /* Finds the spool, and sets the path of each TRCOUT that has an address.  On any status but OK
- * out_path is the path that cannot be used, and errno is set. */
-enum ctrace_status ct_procedure_use_spool(struct ct_procedure *procedure,
-					  char out_path[4096]) CT_MUST_USE;
+ * out_path is the path that cannot be used, and errno is set, or out_why as ct_spool_make() has it.
+ */
+enum ctrace_status ct_procedure_use_spool(struct ct_procedure *procedure, char out_path[4096],
+					  char out_why[CT_PRIVATE_WHY_SIZE]) CT_MUST_USE;
 /* 1 to 7 of A-Z 0-9 @ # $, no digit first; any case */
 bool ct_writer_name_is_valid(const char *name, size_t size);
 

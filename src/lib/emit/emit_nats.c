@@ -286,14 +286,21 @@ static bool spool_of_place(struct nats *nats)
 
 static enum ctrace_status spool_find(struct nats *nats)
 {
+	char why[CT_PRIVATE_WHY_SIZE] = "", text[CTRACE_EMITTER_PATH_SIZE + sizeof why + 32];
 	enum ctrace_status status = CTRACE_OS_ERROR;
+	int error;
 
 	if (spool_of_place(nats))
 		return CTRACE_OK;
 	if (ct_spool_root(nats->spool))
-		status = ct_spool_make(nats->spool);
-	if (status != CTRACE_OK)
-		ct_emitter_failed_at(nats->outer, nats->spool);
+		status = ct_spool_make(nats->spool, why);
+	if (status == CTRACE_OK)
+		return CTRACE_OK;
+	error = errno;
+	(void)snprintf(text, sizeof text, why[0] != '\0' ? "the spool %s is refused: %s" : "%s",
+		       nats->spool, why);
+	ct_emitter_failed_at(nats->outer, text);
+	errno = error;
 	return status;
 }
 

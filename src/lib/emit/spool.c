@@ -59,36 +59,37 @@ bool ct_spool_is_own(const struct stat *info)
 	return S_ISDIR(info->st_mode) && !ct_spool_is_shared(info);
 }
 
-enum ctrace_status ct_spool_make(char path[CTRACE_EMITTER_PATH_SIZE])
+enum ctrace_status ct_spool_make(char path[CTRACE_EMITTER_PATH_SIZE],
+				 char out_why[CT_PRIVATE_WHY_SIZE])
 {
 	enum ctrace_status status = ct_os_make_directory(path);
+	int error = errno;
 	struct stat info;
-	size_t size = 0;
+	size_t size;
 
-	if (status != CTRACE_OK)
-		return status;
-	if (stat(path, &info) != 0)
-		return CTRACE_OS_ERROR;
-	if (ct_spool_is_shared(&info)) {
-		/* Whoever may rename our directory there could put another in its place. */
-		if ((info.st_uid != 0 && info.st_uid != geteuid()) ||
-		    ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) == 0)) {
-			errno = EPERM;
-			return CTRACE_DENIED;
-		}
-		size = strlen(path);
-		(void)snprintf(path + size, CTRACE_EMITTER_PATH_SIZE - size, "/%u",
-			       (unsigned)geteuid());
-		status = ct_os_make_directory(path);
-		if (status != CTRACE_OK)
-			return status;
+	out_why[0] = '\0';
+	if (status != CTRACE_OK || stat(path, &info) != 0) {
+		/* A file, or a link to nowhere. */
+		if (lstat(path, &info) == 0 && !S_ISDIR(info.st_mode))
+			(void)!ct_private_inspect(path, out_why);
+		errno = error;
+		return status != CTRACE_OK ? status : CTRACE_OS_ERROR;
 	}
-	if ((size != 0 ? lstat(path, &info) : stat(path, &info)) != 0)
-		return CTRACE_OS_ERROR;
-	if (ct_spool_is_own(&info))
+	if (!ct_spool_is_shared(&info))
 		return CTRACE_OK;
-	errno = EPERM;
-	return CTRACE_DENIED;
+	/* Whoever may rename our directory there could put another in its place. */
+	if (info.st_uid != 0 && info.st_uid != geteuid())
+		return ct_private_inspect(path, out_why);
+	if ((info.st_mode & (S_IWGRP | S_IWOTH)) != 0 && (info.st_mode & S_ISVTX) == 0) {
+		(void)snprintf(out_why, CT_PRIVATE_WHY_SIZE,
+			       "others may replace what is in it (mode %04o, of user %u); chmod +t",
+			       (unsigned)info.st_mode & 07777u, (unsigned)info.st_uid);
+		errno = EPERM;
+		return CTRACE_DENIED;
+	}
+	size = strlen(path);
+	(void)snprintf(path + size, CTRACE_EMITTER_PATH_SIZE - size, "/%u", (unsigned)geteuid());
+	return ct_private_make(path, CTRACE_EMITTER_PATH_SIZE, out_why);
 }
 
 /* ---- what waits there ---- */

@@ -13,6 +13,7 @@
 #ifndef CT_EMIT_SPOOL_H
 #define CT_EMIT_SPOOL_H
 
+#include "base/private_directory.h"
 #include "lib/emit/emit.h"
 
 #include <sys/stat.h>
@@ -31,9 +32,11 @@
 /* Gives the directory that the environment and the machine name, which may be shared by users.
  * Returns false, with errno, when there is none; out then is the path for a message. */
 bool ct_spool_root(char out[CTRACE_EMITTER_PATH_SIZE]);
-/* Makes the spool of this user at or in the directory, and adds the user's number to the path when
- * the directory is shared.  Returns DENIED when another user could change what is in it. */
-enum ctrace_status ct_spool_make(char path[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
+/* Makes the spool of this user at or in the directory, and completes the path as ct_private_make()
+ * does when the directory is shared.  Returns DENIED when another user could change what is in it.
+ * Of a failure out_why completes a sentence; "": errno has it. */
+enum ctrace_status ct_spool_make(char path[CTRACE_EMITTER_PATH_SIZE],
+				 char out_why[CT_PRIVATE_WHY_SIZE]) CT_MUST_USE;
 /* May others than this user write to the directory, or own it? */
 bool ct_spool_is_shared(const struct stat *info);
 /* Is it a directory that only this user may write to? */

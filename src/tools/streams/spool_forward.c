@@ -40,6 +40,7 @@
 #include "tools/streams/stream_copy.h"
 
 #define PROCESSES 64u          /* for the addresses of one spool, or the owners of one directory */
+#define OWNER_NAME 17          /* a number, a dot and six letters */
 #define LOOK_MS 200            /* between two looks at a spool */
 #define LOOK_SHARE 9           /* a look takes a tenth of a processor at most */
 #define RECOVER_NS 2000000000u /* between two recoveries */
@@ -71,6 +72,15 @@ static void report(const struct server *server, const char *path, const char *wh
 	fprintf(stderr, "%s: ", server->verb);
 	ct_tool_print(stderr, path, strlen(path));
 	fprintf(stderr, ": %s\n", why);
+}
+
+/* why: "", errno has it. */
+static void report_refused(const struct server *server, const char *path, const char *why)
+{
+	char text[CT_PRIVATE_WHY_SIZE + 16];
+
+	(void)snprintf(text, sizeof text, "is refused: %s", why);
+	report(server, path, why[0] != '\0' ? text : strerror(errno));
 }
 
 static void wait_ms(const struct server *server, int64_t ms)
@@ -362,8 +372,14 @@ static int owner_serve(struct server *server, const char *name)
 	(void)snprintf(path, sizeof path, "%s/%s", server->path, name);
 	/* The number of the owner is its name: another user cannot choose whose rights are used. */
 	if (lstat(path, &info) != 0 || !S_ISDIR(info.st_mode) ||
-	    strtoul(name, NULL, 10) != info.st_uid) {
-		report(server, path, "is not the directory of the user whose number it has");
+	    !ct_private_is_of(name, info.st_uid)) {
+		char why[CT_PRIVATE_WHY_SIZE + 64];
+
+		(void)snprintf(why, sizeof why,
+			       "is refused: it belongs to user %u, not to the user whose number it "
+			       "has; remove it",
+			       (unsigned)info.st_uid);
+		report(server, path, why);
 		return CMD_UNWRITTEN;
 	}
 	if (!owner_become(&info) || !ct_spool_is_own(&info)) {
@@ -382,7 +398,8 @@ static void owners_look(struct server *server)
 	const struct dirent *entry;
 
 	while (directory != NULL && (entry = readdir(directory)) != NULL)
-		if (ct_tool_is_number(entry->d_name) && strlen(entry->d_name) <= 10)
+		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' &&
+		    strlen(entry->d_name) <= OWNER_NAME)
 			worker_start(server, entry->d_name, owner_serve);
 	if (directory != NULL)
 		(void)closedir(directory);
@@ -403,6 +420,7 @@ int spool_forward(const char *verb, const char *directory)
 {
 	char path[CTRACE_EMITTER_PATH_SIZE];
 	struct server *server = calloc(1, sizeof *server);
+	char why[CT_PRIVATE_WHY_SIZE];
 	struct stat info;
 	int status = CMD_UNWRITTEN;
 
@@ -423,8 +441,8 @@ int spool_forward(const char *verb, const char *directory)
 		ct_end_catch(&server->while_waiting);
 		if (geteuid() == 0 && stat(path, &info) == 0 && ct_spool_is_shared(&info))
 			status = owners_serve(server);
-		else if (ct_spool_make(path) != CTRACE_OK)
-			report(server, path, strerror(errno));
+		else if (ct_spool_make(path, why) != CTRACE_OK)
+			report_refused(server, path, why);
 		else
 			status = spool_serve(server);
 	}

@@ -41,11 +41,11 @@ static void the_environment_names_it(void **state)
 static void only_its_owner_may_write_to_it(void **state)
 {
 	const struct fixture *f = *state;
-	char path[CTRACE_EMITTER_PATH_SIZE], wanted[256];
+	char path[CTRACE_EMITTER_PATH_SIZE], wanted[256], why[CT_PRIVATE_WHY_SIZE];
 	struct stat info;
 
 	(void)snprintf(path, sizeof path, "%s/a/b", f->directory);
-	assert_int_equal(ct_spool_make(path), CTRACE_OK);
+	assert_int_equal(ct_spool_make(path, why), CTRACE_OK);
 	assert_int_equal(stat(path, &info), 0);
 	assert_int_equal(info.st_mode & 0777, 0700);
 	assert_true(ct_spool_is_own(&info));
@@ -53,18 +53,20 @@ static void only_its_owner_may_write_to_it(void **state)
 	/* Like /tmp: a directory of this user in it. */
 	make("sticky", 01777);
 	(void)snprintf(path, sizeof path, "%s/sticky", f->directory);
-	assert_int_equal(ct_spool_make(path), CTRACE_OK);
+	assert_int_equal(ct_spool_make(path, why), CTRACE_OK);
 	(void)snprintf(wanted, sizeof wanted, "%s/sticky/%u", f->directory, (unsigned)geteuid());
 	assert_string_equal(path, wanted);
 	/* Others could replace what is in it. */
 	make("open", 0777);
 	(void)snprintf(path, sizeof path, "%s/open", f->directory);
-	assert_int_equal(ct_spool_make(path), CTRACE_DENIED);
+	assert_int_equal(ct_spool_make(path, why), CTRACE_DENIED);
+	assert_non_null(strstr(why, "others may replace what is in it (mode 0777"));
 	make("taken", 01777);
 	(void)snprintf(wanted, sizeof wanted, "taken/%u", (unsigned)geteuid());
 	assert_int_equal(symlink("../a", wanted), 0);
 	(void)snprintf(path, sizeof path, "%s/taken", f->directory);
-	assert_int_equal(ct_spool_make(path), CTRACE_DENIED);
+	assert_int_equal(ct_spool_make(path, why), CTRACE_DENIED);
+	assert_non_null(strstr(why, "it is a symbolic link of user"));
 }
 
 static void what_waits_is_measured(void **state)

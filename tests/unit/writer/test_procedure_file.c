@@ -138,19 +138,19 @@ static void streams_are_in_the_spool(void **state)
 		.number = { 1, 12 },
 		.trcout = { { .path = "/data" }, { .address = "nats://h/S" } },
 	};
-	char here[2048], spool[2100], path[4096], wanted[2200];
+	char here[2048], spool[2100], path[4096], wanted[2200], why[CT_PRIVATE_WHY_SIZE];
 
 	(void)state;
 	assert_non_null(getcwd(here, sizeof here));
 	(void)snprintf(spool, sizeof spool, "%s/spool", here);
 	assert_int_equal(setenv("CTRACE_SPOOL", spool, 1), 0);
-	assert_int_equal(ct_procedure_use_spool(&procedure, path), CTRACE_OK);
+	assert_int_equal(ct_procedure_use_spool(&procedure, path, why), CTRACE_OK);
 	assert_string_equal(path, spool);
 	assert_string_equal(procedure.trcout[0].path, "/data");
 	(void)snprintf(wanted, sizeof wanted, "%s/WR1.TRCOUT12", spool);
 	assert_string_equal(procedure.trcout[1].path, wanted);
 	assert_int_equal(setenv("CTRACE_SPOOL", "relative", 1), 0);
-	assert_int_equal(ct_procedure_use_spool(&procedure, path), CTRACE_OS_ERROR);
+	assert_int_equal(ct_procedure_use_spool(&procedure, path, why), CTRACE_OS_ERROR);
 }
 
 int test_procedure_file(void)
