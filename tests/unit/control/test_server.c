@@ -180,6 +180,16 @@ int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, cons
 	return (int)syscall(SYS_ppoll, fds, count, timeout, mask, (size_t)_NSIG / 8);
 }
 
+/* As _FORTIFY_SOURCE calls it. */
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		const sigset_t *mask, size_t size);
+int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+		const sigset_t *mask, size_t size)
+{
+	(void)size;
+	return ppoll(fds, count, timeout, mask);
+}
+
 /* By then its numbers may be those of other files, here of the next thread. */
 static void a_thread_that_was_stopped_just_before_it_sleeps_ends_too(void **state)
 {
