@@ -125,6 +125,8 @@ bool ct_escape_is_harmless(const void *text, size_t size);
 /* Decodes the code point at `at`, before `end`, and returns its length in bytes.  Returns 0 when
  * the bytes are not UTF-8; overlong forms, surrogates and codes beyond U+10FFFF are not. */
 size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code);
+/* The bytes, at most `most`, of the longest part of a text that ends with a whole character. */
+size_t ct_utf8_fit(const char *text, size_t most);
 char *ct_utf8_put(char *to, uint16_t code); /* at most 3 bytes; returns their end */
 
 /* ---- encoding.c: texts of COBOL's machines to and from UTF-8. */
@@ -524,6 +526,8 @@ enum ctrace_status ct_os_allocate_quietly(int fd, uint64_t offset, uint64_t size
 void ct_os_store_in_place(int fd);
 /* The largest file that this process may make (RLIMIT_FSIZE); UINT64_MAX when nothing limits it. */
 uint64_t ct_os_file_limit(void);
+/* The most that it may map (RLIMIT_AS); UINT64_MAX when nothing limits it. */
+uint64_t ct_os_address_limit(void);
 /* ct_os_write_at() for several pieces, one behind the other.  Changes the array of pieces. */
 enum ctrace_status ct_os_write_pieces_at(int fd, struct iovec *pieces, size_t count,
 					 uint64_t offset) CT_MUST_USE;

@@ -117,6 +117,16 @@ static bool is_continuation(unsigned char c)
 	return (c & 0xC0) == 0x80;
 }
 
+size_t ct_utf8_fit(const char *text, size_t most)
+{
+	size_t size = strnlen(text, most);
+
+	if (size == most)
+		while (size > 0 && is_continuation((unsigned char)text[size]))
+			size--;
+	return size;
+}
+
 size_t ct_utf8_decode(const unsigned char *at, const unsigned char *end, uint32_t *out_code)
 {
 	size_t left = (size_t)(end - at);

@@ -293,13 +293,23 @@ void ct_os_store_in_place(int fd)
 	errno = kept;
 }
 
-uint64_t ct_os_file_limit(void)
+static uint64_t limit_of(__rlimit_resource_t resource)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+	if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
 		return UINT64_MAX;
 	return limit.rlim_cur;
+}
+
+uint64_t ct_os_file_limit(void)
+{
+	return limit_of(RLIMIT_FSIZE);
+}
+
+uint64_t ct_os_address_limit(void)
+{
+	return limit_of(RLIMIT_AS);
 }
 
 enum ctrace_status ct_os_sync(int fd)

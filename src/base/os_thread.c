@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -235,11 +236,22 @@ static int thread_create_with_stack(pthread_t *thread, bool sets_ordinary, size_
 	return error;
 }
 
+#define ARENAS_FROM ((uint64_t)2 << 30) /* address space: with less, threads share one arena */
+
+/* malloc() reserves 64 MiB for the arena of each thread that calls it, which a process of little
+ * address space needs for itself. */
+static void arenas_bound(void)
+{
+	if (ct_os_address_limit() < ARENAS_FROM)
+		(void)mallopt(M_ARENA_MAX, 1);
+}
+
 /* Each stack also holds the program's thread-local storage, which may fill a small one. */
 static int thread_create(pthread_t *thread, bool sets_ordinary, struct thread_start *start)
 {
 	int error = EINVAL;
 
+	arenas_bound();
 	for (size_t stack = STACK; error == EINVAL && stack <= STACK_MOST; stack *= 2)
 		error = thread_create_with_stack(thread, sets_ordinary, stack, start);
 	return error;

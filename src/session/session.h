@@ -9,7 +9,7 @@
  * The session file is sparse, and its parts never move when it grows.  The head has their positions
  * (struct ct_session_layout):
  *
- *                       no limit   under RLIMIT_FSIZE
+ *                       no limit   under RLIMIT_FSIZE, or a 32nd of RLIMIT_AS
  *     components at     1 MiB      behind the head
  *     classes at        63 MiB     behind a quarter of the rest
  *     texts at          64 MiB     behind another sixteenth

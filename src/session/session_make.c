@@ -21,6 +21,8 @@
 
 #define FIRST_CLASSES 8192u /* bytes of the table of classes at first */
 #define DIRECTORY_TRIES 3u
+#define ADDRESS_SHARE 32u                 /* of RLIMIT_AS: the part that a session may map */
+#define ADDRESS_LEAST ((uint64_t)1 << 20) /* it may map that much anyway */
 
 /* ---- the identity of the process ---- */
 
@@ -225,10 +227,18 @@ static bool layout_make_smaller(struct ct_session *session, const struct ct_sess
 	return session->layout.size != 0;
 }
 
+/* The largest session of a process that may map so much: the rest is the program's. */
+static uint64_t session_limit(void)
+{
+	uint64_t part = ct_os_address_limit() / ADDRESS_SHARE;
+
+	return part > ADDRESS_LEAST ? part : ADDRESS_LEAST;
+}
+
 static enum ctrace_status session_map_private(struct ct_session *session,
 					      const struct ct_session *parent, void **out_base)
 {
-	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(UINT64_MAX);
+	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(session_limit());
 	do {
 		void *base = mmap(NULL, session->layout.size, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -289,7 +299,7 @@ static enum ctrace_status session_make_file(struct ct_session *session,
 					    const struct ct_session *parent, void **out_base)
 {
 	struct flock lock = ct_session_alive_lock();
-	uint64_t limit = ct_os_file_limit();
+	uint64_t limit = ct_os_file_limit(), room = session_limit();
 	enum ctrace_status status = ct_os_make_kept(session->directory_fd, "session",
 						    &session->file_fd, &session->file_id);
 
@@ -299,7 +309,8 @@ static enum ctrace_status session_make_file(struct ct_session *session,
 		ct_os_store_in_place(session->file_fd);
 	if (limit != UINT64_MAX)
 		ct_guard_output();
-	session->layout = parent != NULL ? parent->layout : ct_session_layout_for(limit);
+	session->layout = parent != NULL ? parent->layout
+					 : ct_session_layout_for(limit < room ? limit : room);
 	errno = EFBIG; /* of a layout that is too small */
 	do
 		status = session->layout.size != 0 ? file_set_size(session, out_base)

@@ -474,17 +474,48 @@ static void print_process_untraced(struct doctor *doctor)
 	ct_buf_fini(&environment);
 }
 
+/* Returns true when the program got no session, and the reason is known. */
+static bool program_unattached_why(const struct doctor *doctor, int *out_error)
+{
+	char run[PATH_MAX];
+	struct ct_unattached noted;
+	bool is_noted;
+
+	(void)snprintf(run, sizeof run, "%s/run", doctor->directory);
+	is_noted = ct_unattached_read(run, &noted);
+	*out_error = is_noted ? noted.error : EFBIG;
+	return is_noted || ct_session_layout_for(ct_os_file_limit()).size == 0;
+}
+
+/* No session has the result of reading it. */
+static void print_configuration_name(const struct doctor *doctor)
+{
+	const char *name = ct_os_environment("MFTRACE_CONFIG");
+
+	if (doctor->program == NULL)
+		return;
+	line_begin(doctor, "configuration");
+	line_add_text(doctor, name != NULL ? name : "", name != NULL ? strlen(name) : 0);
+	line_add(doctor,
+		 name != NULL
+			 ? ": not known whether it was read; `ctrace config check` looks at it\n"
+			 : "none: the program's environment has no MFTRACE_CONFIG\n");
+}
+
 /* Of a process or a program without a session. */
 static void print_untraced(struct doctor *doctor)
 {
+	int error;
+
 	print_library(doctor);
+	print_configuration_name(doctor);
 	problem_add(doctor, "components");
 	line_begin(doctor, "components");
 	if (doctor->pid != 0) {
 		print_process_untraced(doctor);
-	} else if (ct_session_layout_for(ct_os_file_limit()).size == 0) {
+	} else if (program_unattached_why(doctor, &error)) {
 		line_add(doctor, "not known: ");
-		line_add(doctor, ct_list_unattached_why(EFBIG));
+		line_add(doctor, ct_list_unattached_why(error));
 	} else {
 		line_add(
 			doctor,

@@ -47,6 +47,9 @@
 #define LIMIT_DEFAULT ((uint64_t)1 << 30)
 #define LIMIT_LEAST ((uint64_t)8 << 20)
 #define FEW_DESCRIPTORS 24u
+#define SHELL_SIGNAL 128 /* a shell's exit status of what a signal has ended is above it */
+/* Tracing takes some 20 MiB of it; a COBOL program has 45 MiB when it begins. */
+#define ADDRESSES_LEAST ((uint64_t)256 << 20)
 
 enum {
 	OPTION_LEVEL = 256,
@@ -80,6 +83,7 @@ struct verb {
 	struct run_program program;
 	struct run_follow *follow; /* or NULL */
 	struct run_losses losses;
+	struct run_unseen unseen;
 	uint64_t started_ns;
 	uint64_t ended_ns; /* wall clock: the program had ended */
 };
@@ -128,15 +132,34 @@ static bool trace_open(struct verb *verb)
 	const char *slash = strrchr(verb->words[0], '/');
 	const char *base = slash != NULL ? slash + 1 : verb->words[0];
 	static char name[PATH_MAX]; /* until the tool ends */
+	int size = (int)ct_utf8_fit(base, CT_FILE_NAME_MOST);
 
 	if (verb->has_name)
 		return run_trace_open(&verb->trace, verb->output);
 	verb->output = name;
-	(void)snprintf(name, sizeof name, "%.*s.ctb", PATH_MAX - 32, base);
+	(void)snprintf(name, sizeof name, "%.*s.ctb", size, base);
 	if (run_trace_open(&verb->trace, name))
 		return true;
-	(void)snprintf(name, sizeof name, "%.*s.%d.ctb", PATH_MAX - 32, base, (int)getpid());
+	(void)snprintf(name, sizeof name, "%.*s.%d.ctb", size, base, (int)getpid());
 	return run_trace_open(&verb->trace, name);
+}
+
+/* What tracing takes is no longer the program's, also where nothing is traced in the end.  Returns
+ * true after a report. */
+static bool address_space_is_small(const struct verb *verb)
+{
+	uint64_t limit = ct_os_address_limit();
+	char what[160];
+
+	if (limit >= ADDRESSES_LEAST)
+		return false;
+	(void)snprintf(
+		what, sizeof what,
+		"its limit of %" PRIu64
+		" KiB of address space (ulimit -v) has no room for tracing, which is from %u KiB on",
+		limit / 1024, (unsigned)(ADDRESSES_LEAST / 1024));
+	(void)run_report(verb->words[0], what);
+	return true;
 }
 
 /* With fewer descriptors a later step fails, and reports another reason. */
@@ -230,24 +253,6 @@ static bool summary_is_wanted(const struct verb *verb)
 	       (verb->summary == SUMMARY_AUTO && isatty(STDERR_FILENO));
 }
 
-/* The library runs the program untraced when its memory has no room.  Returns true after a report,
- * when the program has such a limit. */
-static bool report_limit(const struct verb *verb)
-{
-	struct rlimit limit;
-	char what[256];
-
-	if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-		return false;
-	(void)snprintf(
-		what, sizeof what,
-		"nothing of the COBOL run time was traced: the limit of %" PRIu64
-		" KiB (ulimit -v) leaves no room for tracing, or the program ended before the run time began; raise the limit",
-		(uint64_t)limit.rlim_cur / 1024);
-	(void)run_report(verb->words[0], what);
-	return true;
-}
-
 /* What leaves no sign behind. */
 #define NOT_SEEN \
 	"A COBOL program is not traced as another user (su, setpriv), without its environment " \
@@ -258,12 +263,13 @@ static bool report_limit(const struct verb *verb)
 static void report_untraced(const struct verb *verb)
 {
 	bool is_cobol = verb->kind.is_elf && verb->kind.needs_libcob;
-	const char *slash = strrchr(verb->words[0], '/');
 
-	if (strcmp(slash != NULL ? slash + 1 : verb->words[0], "ctrace") == 0 &&
-	    verb->words[1] != NULL && strcmp(verb->words[1], "run") == 0) {
+	if (verb->unseen.inner > 0) {
 		if (verb->summary != SUMMARY_NEVER)
-			(void)run_report(verb->words[0], "the ctrace run inside has the trace");
+			(void)run_report(verb->words[0],
+					 verb->unseen.inner == 1
+						 ? "the ctrace run inside has the trace"
+						 : "the ctrace runs inside have the traces");
 		return;
 	}
 	if (verb->summary == SUMMARY_NEVER &&
@@ -277,12 +283,12 @@ static void report_untraced(const struct verb *verb)
 		(void)run_report(
 			verb->words[0],
 			"nothing was traced: this --level has only warnings and errors, and there was none");
-	else if (verb->kind.is_elf && !report_limit(verb))
+	else if (verb->kind.is_elf)
 		(void)run_report(
 			verb->words[0],
 			"nothing of the COBOL run time was traced, although the program needs libcob.so: it ended before the run time"
 			" began (ctrace doctor looks at a program)");
-	else if (!verb->kind.is_elf)
+	else
 		(void)run_report(
 			verb->words[0],
 			"nothing of a COBOL run time was traced: no COBOL program that it started could be. " NOT_SEEN);
@@ -481,7 +487,7 @@ static bool report_background(const struct verb *verb, size_t *out_count)
 /* Steps of a script that ran as another user.  Returns whether there were any. */
 static bool report_unread(const struct verb *verb)
 {
-	unsigned count = run_config_unread(&verb->config);
+	unsigned count = verb->unseen.unread;
 	char what[160];
 
 	if (count == 0)
@@ -489,7 +495,8 @@ static bool report_unread(const struct verb *verb)
 	(void)snprintf(
 		what, sizeof what,
 		"%s%u program%s ran untraced, as another user who cannot read the configuration of the run",
-		count == RUN_UNREAD_MOST ? "at least " : "", count, count == 1 ? "" : "s");
+		count + verb->unseen.inner == RUN_UNSEEN_MOST ? "at least " : "", count,
+		count == 1 ? "" : "s");
 	(void)run_report(verb->words[0], what);
 	return true;
 }
@@ -542,9 +549,12 @@ static void verb_conclude(struct verb *verb)
 	run_trace_end(&verb->trace);
 	if (verb->follow != NULL)
 		run_follow_end(verb->follow);
+	run_config_unseen(&verb->config, &verb->unseen);
 	is_explained = report_unread(verb);
 	run_losses_gather(verb->trace.run, &verb->losses);
 	run_losses_find_unattached(verb->ended_ns - ran_ns, &verb->losses);
+	verb->losses.is_killed =
+		WIFSIGNALED(verb->program.how) || WEXITSTATUS(verb->program.how) > SHELL_SIGNAL;
 	has_left = run_program_has_left(&verb->program);
 	is_traced = (has_left || verb->losses.alive > 0) && report_background(verb, &running);
 	left = losses_gather(verb);
@@ -694,11 +704,8 @@ static error_t parse_run(int key, char *argument, struct argp_state *state)
 }
 
 /* Tracing stops no program: without a trace or a report that was asked for, it runs untraced. */
-static int untraced_run(const struct verb *verb, int exit_status)
+static int untraced_run(const struct verb *verb, int exit_status, bool is_refused)
 {
-	bool is_refused = exit_status != RUN_FAILED || verb->has_name || verb->report != NULL ||
-			  verb->wanted.user_config != NULL;
-
 	run_report_release(is_refused ? "" : "; the program runs untraced");
 	run_program_release(&verb->program);
 	return is_refused ? exit_status : run_program_exec(verb->words);
@@ -759,10 +766,14 @@ int cmd_run(int argc, char **argv)
 	run_program_hold(&verb.program);
 	run_report_hold();
 	exit_status = verb_prepare(&verb);
+	if (exit_status == 0 && address_space_is_small(&verb))
+		return untraced_run(&verb, RUN_FAILED, false);
 	if (exit_status == 0)
 		exit_status = files_make(&verb) ? program_start(&verb) : RUN_FAILED;
 	if (exit_status != 0)
-		return untraced_run(&verb, exit_status);
+		return untraced_run(&verb, exit_status,
+				    exit_status != RUN_FAILED || verb.has_name ||
+					    verb.report != NULL || verb.wanted.user_config != NULL);
 	run_report_drop();
 	run_program_wait(&verb.program);
 	verb_conclude(&verb);

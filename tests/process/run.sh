@@ -448,7 +448,7 @@ failing() {
 check 'a run-time error' failing
 little_memory() {
 	(ulimit -v 70000 && run 3 -o little.ctb ./shop) || return
-	[ -e little.ctb ] || has err './shop: nothing of the COBOL run time was traced: the limit of 70000 KiB (ulimit -v) leaves no room for tracing'
+	has err './shop: its limit of 70000 KiB of address space (ulimit -v) has no room for tracing, which is from 262144 KiB on; the program runs untraced'
 }
 check 'little memory: the program runs, and the limit is the reason' little_memory
 doctor() {

@@ -355,9 +355,12 @@ static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *con
 
 /* ---- output_file.c: shared by TEXTFILE and BINFILE: FILE pseudo-variables, LOCATION ->
  * MFTRACE_LOGS -> working directory, generations. */
+/* A name of at most so many bytes leaves room in 255 for those that are made of it, such as
+ * .NAME.new-4711. */
+#define CT_FILE_NAME_MOST 200u
 /* Expands FILE: $(APPNAME) $(EMITTER) (lower case) $(PID) $(GEN) $(PLATFORM); an unknown variable
- * stays as it is. has_others: there are several generations, so the number is added even if FILE
- * lacks it.  Returns false without memory. */
+ * stays as it is.  A long name of a program is cut. has_others: there are several generations, so
+ * the number is added even if FILE lacks it.  Returns false without memory. */
 bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
 			const struct ctrace_emitter *emitter, uint32_t generation, bool has_others);
 /* Does the path end in this name?  An absolute name must be the whole path. */
@@ -376,10 +379,15 @@ enum ctrace_status ct_file_place(const struct ctrace_emitter_context *context,
 #define CT_FILE_RUN_MARK ".ctrace-run"
 #define CT_FILE_RUN_OLD ".old" /* the directory's name ends so after the next run has begun */
 #define CT_FILE_RUN_SIZE 64u
-/* Names the abstract socket of the `ctrace run` that has made this configuration: programs that
- * cannot read it, as another user's, send a byte there.  Returns its size; 0: no run's. */
+/* Names the abstract socket of the `ctrace run` that has made this configuration.  Returns its
+ * size; 0: no run's. */
 #define CT_FILE_RUN_DIRECTORY "ctrace-run.XXXXXX" /* of the configuration */
 size_t ct_file_run_socket(const char *config, struct sockaddr_un *out_name);
+/* Reports to that run what its trace does not have: a program that cannot read the configuration,
+ * as another user's, or the programs of a `ctrace run` inside. */
+#define CT_FILE_RUN_UNREAD '\0'
+#define CT_FILE_RUN_INNER '\1'
+void ct_file_run_report(const char *config, char what);
 #define CT_FILE_RUN_GOES_ON "+" /* after the number, while `ctrace run` lives */
 #define CT_FILE_RUN_DONE "."    /* after it, when no process of the run and no event is left */
 enum ct_file_run_state {

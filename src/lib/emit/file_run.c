@@ -149,3 +149,17 @@ size_t ct_file_run_socket(const char *config, struct sockaddr_un *out_name)
 	memcpy(out_name->sun_path + 1, end - size, size); /* after a NUL: abstract */
 	return offsetof(struct sockaddr_un, sun_path) + 1 + size;
 }
+
+void ct_file_run_report(const char *config, char what)
+{
+	struct sockaddr_un name;
+	size_t size = ct_file_run_socket(config, &name);
+	int fd = size != 0
+			 ? ct_os_high(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))
+			 : -1;
+
+	if (fd >= 0)
+		(void)!sendto(fd, &what, 1, MSG_NOSIGNAL, (const struct sockaddr *)&name,
+			      (socklen_t)size);
+	ct_os_close(&fd);
+}

@@ -26,18 +26,20 @@ static void add_lower(struct ct_buf *out, const char *text)
 
 /* A program's name is not ours to trust: it names a file in the directory, not another directory.
  */
-static void add_name(struct ct_buf *out, const char *text)
+static void add_name(struct ct_buf *out, const char *text, size_t most)
 {
-	for (; *text != '\0'; text++)
+	const char *end = text + ct_utf8_fit(text, most);
+
+	for (; text < end; text++)
 		ct_buf_add_char(out, *text == '/' ? '_' : *text);
 }
 
 static bool add_variable(struct ct_buf *out, const char *name, size_t size,
 			 const struct ctrace_emitter_context *context, const char *emitter,
-			 uint32_t generation)
+			 uint32_t generation, size_t most)
 {
 	if (ct_name_is(name, size, "APPNAME"))
-		add_name(out, context->program);
+		add_name(out, context->program, most);
 	else if (ct_name_is(name, size, "EMITTER"))
 		add_lower(out, emitter);
 	else if (ct_name_is(name, size, "PID"))
@@ -62,8 +64,10 @@ static const char *file_pattern(const struct ctrace_emitter_context *context,
 		       : ct_emitter_property(emitter, "FILE", 4)->default_value;
 }
 
-bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
-			const struct ctrace_emitter *emitter, uint32_t generation, bool has_others)
+/* most: bytes of the program's name. */
+static void name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
+		       const struct ctrace_emitter *emitter, uint32_t generation, bool has_others,
+		       size_t most)
 {
 	const char *pattern = file_pattern(context, emitter);
 	bool has_number = strcasestr(pattern, "$(GEN)") != NULL;
@@ -73,7 +77,7 @@ bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context 
 			pattern[0] == '$' && pattern[1] == '(' ? strchr(pattern, ')') : NULL;
 
 		if (end != NULL && add_variable(out, pattern + 2, (size_t)(end - pattern) - 2,
-						context, emitter->name, generation)) {
+						context, emitter->name, generation, most)) {
 			pattern = end + 1;
 			continue;
 		}
@@ -83,6 +87,34 @@ bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context 
 		ct_buf_add_char(out, '_');
 		ct_buf_add_u64(out, generation);
 	}
+}
+
+/* The longest name between two '/'. */
+static size_t longest_name(const char *path)
+{
+	size_t longest = 0;
+
+	for (size_t size = 0;; path += size + 1) {
+		size = strcspn(path, "/");
+		longest = size > longest ? size : longest;
+		if (path[size] == '\0')
+			return longest;
+	}
+}
+
+/* The program's name gets the room that the rest of a name leaves it. */
+bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
+			const struct ctrace_emitter *emitter, uint32_t generation, bool has_others)
+{
+	size_t begin = out->size, most = CT_FILE_NAME_MOST, excess = 0;
+
+	do {
+		most -= excess < most ? excess : most;
+		out->size = begin;
+		name_print(out, context, emitter, generation, has_others, most);
+		excess = out->failed ? 0 : longest_name(ct_buf_text(out) + begin);
+		excess -= excess < CT_FILE_NAME_MOST ? excess : CT_FILE_NAME_MOST;
+	} while (excess > 0 && most > 0);
 	return !out->failed;
 }
 
@@ -352,7 +384,13 @@ static enum ctrace_status attempt_run(const struct attempt *attempt, const char 
 	if (ct_file_run_find(attempt->context, run, directory))
 		return attempt_directory(attempt, directory, false, out_path);
 	location = attempt->context->property(attempt->context, "LOCATION");
-	(void)attempt_path(attempt, location != NULL ? location : "", attempt->file_name, path);
+	if (attempt_path(attempt, location != NULL ? location : "", attempt->file_name, path) &&
+	    attempt->last != NULL)
+		(void)snprintf(
+			attempt->last, CTRACE_EMITTER_PATH_SIZE,
+			"%.2000s: the trace of its run is not there, nor as TRACE" CT_FILE_RUN_OLD
+			"; give it its name back",
+			path);
 	errno = ENOENT;
 	return CTRACE_OS_ERROR;
 }

@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define CONFIG_LIMIT ((size_t)4 << 20)
@@ -61,21 +60,6 @@ enum ctrace_status ct_setup_read_file(const char *path, struct ct_buf *out_text)
 	return ct_os_read_file(path, CONFIG_LIMIT, out_text);
 }
 
-/* A program of another user in a `ctrace run` is untraced; the run reports how many there were. */
-static void unread_report(const char *path)
-{
-	struct sockaddr_un name;
-	size_t size = ct_file_run_socket(path, &name);
-	int fd = size != 0
-			 ? ct_os_high(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0))
-			 : -1;
-
-	if (fd >= 0)
-		(void)!sendto(fd, "", 1, MSG_NOSIGNAL, (const struct sockaddr *)&name,
-			      (socklen_t)size);
-	ct_os_close(&fd);
-}
-
 /* Reads the file in MFTRACE_CONFIG, if set.  The text is parsed three times, but the file is opened
  * once. */
 static void file_read(struct ct_setup_file *file)
@@ -88,8 +72,9 @@ static void file_read(struct ct_setup_file *file)
 	file->status = ct_setup_read_file(path, &file->text);
 	file->error = file->status == CTRACE_OK ? 0 : errno != 0 ? errno : EIO;
 	file->is_read = file->status == CTRACE_OK;
+	/* A program of another user in a `ctrace run` is untraced. */
 	if (file->error == EACCES)
-		unread_report(path);
+		ct_file_run_report(path, CT_FILE_RUN_UNREAD);
 	if (file->is_read)
 		find_self(&file->self);
 }

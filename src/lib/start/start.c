@@ -245,13 +245,14 @@ static void wake_up(struct ct_process *process)
 static uint32_t attached_state;
 
 /* The last step of attaching.  Without room for a consumer thread there is nothing to deliver, and
- * no directory.  The session's memory stays: level words are there that a parent's tracers point
- * to. */
+ * no directory; the run directory counts the process. */
 static enum ctrace_status start_threads(struct ct_process *process, const char *run_directory)
 {
 	bool is_dormant = may_be_dormant(process);
 
 	if (!is_dormant && !ct_os_has_room(CT_CONSUMER_THREAD_ROOM)) {
+		if (process->session.path[0] != '\0')
+			ct_unattached_note(run_directory, ENOMEM, 0);
 		ct_directory_remove_own(&process->session);
 		return CTRACE_NOT_ENOUGH_MEMORY;
 	}
@@ -305,10 +306,18 @@ static enum ctrace_status attach_new(struct ct_process *process, const struct ct
 	note_file_destinations();
 	process->session.head->flight_at_death =
 		process->settings.flight_trigger == CT_TRIGGER_SIGNAL;
-	return start_threads(process, path);
+	status = start_threads(process, path);
+	if (status != CTRACE_OK) {
+		/* The address space is the program's: nothing points there yet. */
+		process->target = NULL;
+		ct_session_close(&process->session, false);
+	}
+	return status;
 }
 
-/* A child's own session, rings and consumer thread; the registry is a copy of its parent's. */
+/* A child's own session, rings and consumer thread; the registry is a copy of its parent's.  When
+ * that fails, the session's memory stays: level words are there that the parent's tracers point to.
+ */
 static enum ctrace_status attach_forked(struct ct_process *process)
 {
 	enum ctrace_status status;

@@ -220,7 +220,9 @@ const char *ct_list_state(const struct ct_directory_entry *entry)
 const char *ct_list_unattached_why(int error)
 {
 	return error == EFBIG ? "its limit on the size of files (ulimit -f) is too small"
-			      : strerror(error);
+	       : error == ENOMEM
+		       ? "its limit on address space (ulimit -v), or its memory, has no room for tracing"
+		       : strerror(error);
 }
 
 bool ct_list_print_unattached(FILE *to, const char *before, const char *run_directory)

@@ -330,21 +330,23 @@ static void socket_open(struct run_config *config)
 	struct sockaddr_un name;
 	size_t size = ct_file_run_socket(config->path, &name);
 
-	config->unread_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (config->unread_fd >= 0 &&
-	    bind(config->unread_fd, (const struct sockaddr *)&name, (socklen_t)size) != 0)
-		ct_os_close(&config->unread_fd);
+	config->unseen_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (config->unseen_fd >= 0 &&
+	    bind(config->unseen_fd, (const struct sockaddr *)&name, (socklen_t)size) != 0)
+		ct_os_close(&config->unseen_fd);
 }
 
-unsigned run_config_unread(const struct run_config *config)
+void run_config_unseen(const struct run_config *config, struct run_unseen *out_unseen)
 {
-	unsigned count = 0;
 	char byte;
 
-	while (config->unread_fd >= 0 && count < RUN_UNREAD_MOST &&
-	       recv(config->unread_fd, &byte, 1, MSG_DONTWAIT) >= 0)
-		count++;
-	return count;
+	*out_unseen = (struct run_unseen){ 0 };
+	while (config->unseen_fd >= 0 && out_unseen->unread + out_unseen->inner < RUN_UNSEEN_MOST &&
+	       recv(config->unseen_fd, &byte, 1, MSG_DONTWAIT) >= 0)
+		if (byte == CT_FILE_RUN_INNER)
+			out_unseen->inner++;
+		else
+			out_unseen->unread++;
 }
 
 static bool file_write(struct run_config *config, struct ct_buf *text)
@@ -399,5 +401,8 @@ bool run_config_write(struct run_config *config, const struct run_wanted *wanted
 	else
 		is_written = file_write(config, &config->text) || config_report_unwritten(errno);
 	ct_buf_fini(&config->text);
+	/* The run around this one will find nothing of the program in its own trace. */
+	if (is_written && ct_os_environment("MFTRACE_CONFIG") != NULL)
+		ct_file_run_report(ct_os_environment("MFTRACE_CONFIG"), CT_FILE_RUN_INNER);
 	return is_written;
 }

@@ -13,6 +13,7 @@
 #include "tools/runs/run_losses.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -226,19 +227,32 @@ bool run_losses_left_out(const char *trace, struct ct_bin_left_out *out_left_out
 	return has_run_time;
 }
 
-/* Nothing when the trace has all events. */
-static void unattached_add(const struct ct_unattached *unattached, bool has_events, uint64_t others,
-			   struct ct_buf *out)
+/* Nothing when the trace has all events.  Only a process that ends in order counts what it lost. */
+static void unattached_add(const struct ct_unattached *unattached, bool is_killed, bool has_events,
+			   uint64_t others, struct ct_buf *out)
 {
-	if (unattached->count == 0 || (has_events && others == 0 && unattached->lost == 0))
+	if (unattached->count == 0 ||
+	    (has_events && others == 0 && unattached->lost == 0 && !is_killed))
 		return;
 	ct_buf_add_format(out, "process %" PRIu32 " (", unattached->pid);
 	ct_escape_add(out, unattached->program, strlen(unattached->program));
 	ct_buf_add_format(out, ") got no directory in a run directory: %s; %s\n",
 			  ct_list_unattached_why(unattached->error),
-			  has_events || others > 0
-				  ? "only its trace counts what it lost"
-				  : "nothing is in the trace, not even what it lost");
+			  others > 0   ? "only its trace counts what it lost"
+			  : has_events ? "the trace does not count what it lost"
+				       : "nothing is in the trace, not even what it lost");
+}
+
+/* Room comes back by itself; a name, a directory or a right does not. */
+static bool failure_passes(uint32_t error)
+{
+	static const int passing[] = { 0,      ENOSPC, EDQUOT, EMFILE, ENFILE,
+				       ENOMEM, EAGAIN, EINTR,  ENOBUFS };
+
+	for (size_t i = 0; i < CT_COUNT(passing); i++)
+		if (error == (uint32_t)passing[i])
+			return true;
+	return false;
 }
 
 void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t discarded,
@@ -251,7 +265,7 @@ void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t
 				  : 0;
 	uint64_t lost = losses->lost_total + others;
 
-	unattached_add(&losses->unattached, in_trace > 0, others, out);
+	unattached_add(&losses->unattached, losses->is_killed, in_trace > 0, others, out);
 	if (lost + left_out == 0 && losses->waiting == 0)
 		return;
 	ct_buf_add_text(out, "of ");
@@ -266,7 +280,11 @@ void run_losses_add(const struct run_losses *losses, uint64_t in_trace, uint64_t
 		if (losses->failing != 0)
 			ct_buf_add_format(out, ", because the trace cannot be written (%s)",
 					  strerror((int)losses->failing));
-		ct_buf_add_text(out, "; ctrace recover adds them later\n");
+		ct_buf_add_text(out,
+				failure_passes(losses->failing)
+					? "; ctrace recover adds them later\n"
+					: "; ctrace recover adds them once that is mended; "
+					  "ctrace recover -n reports until when they are kept\n");
 	}
 	if (lost > 0) {
 		ct_run_page_add_count(out, lost);

@@ -21,6 +21,7 @@ struct run_losses {
 	uint32_t dead;                   /* directories of dead processes, of this and other runs */
 	struct ct_bin_left_out left_out; /* the trace was at its limit */
 	struct ct_unattached unattached; /* count 0: each process got a directory */
+	bool is_killed;                  /* the program, or one that its shell ran */
 };
 /* Reads what the directories of the trace have left out.  Returns true if their metadata have a
  * class of event of the COBOL run time: a process has delivered one. */

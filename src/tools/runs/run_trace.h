@@ -58,11 +58,15 @@ struct run_config {
 	char directory[PATH_MAX - 64]; /* private */
 	char path[PATH_MAX];           /* in it */
 	int lock;                      /* of the directory, until the tool ends */
-	int unread_fd; /* receives a byte of each program that cannot read the file; -1: none */
+	int unseen_fd; /* receives a byte of each program that the trace has not; -1: none */
 };
-/* How many programs could not read the file, up to the most that a socket keeps for sure. */
-#define RUN_UNREAD_MOST 10u
-unsigned run_config_unread(const struct run_config *config);
+/* How many programs could not read the file, and how many runs there were inside this one: together
+ * the most that a socket keeps for sure, or more. */
+#define RUN_UNSEEN_MOST 10u
+struct run_unseen {
+	unsigned unread, inner;
+};
+void run_config_unseen(const struct run_config *config, struct run_unseen *out_unseen);
 /* Reads the user's file.  words: the program and its arguments, for mftrace.application.  Returns
  * false after a report. */
 bool run_config_read(struct run_config *config, const struct run_wanted *wanted, char **words);

@@ -294,6 +294,17 @@ static void the_next_character(void **state)
 	}
 }
 
+static void the_part_that_ends_with_a_whole_character(void **state)
+{
+	(void)state;
+	assert_int_equal(ct_utf8_fit("a\u00e4b", 9), 4);
+	assert_int_equal(ct_utf8_fit("a\u00e4b", 4), 4);
+	assert_int_equal(ct_utf8_fit("a\u00e4b", 3), 3);
+	assert_int_equal(ct_utf8_fit("a\u00e4b", 2), 1);
+	assert_int_equal(ct_utf8_fit("\u00e4", 1), 0);
+	assert_int_equal(ct_utf8_fit("", 0), 0);
+}
+
 static void as_typed_into_a_shell(void **state)
 {
 	static const char *const rows[][2] = {
@@ -334,6 +345,7 @@ int test_escape(void)
 		cmocka_unit_test(every_byte_at_every_place),
 		cmocka_unit_test(random_bytes),
 		cmocka_unit_test(the_next_character),
+		cmocka_unit_test(the_part_that_ends_with_a_whole_character),
 		cmocka_unit_test(as_typed_into_a_shell),
 	};
 

@@ -5,6 +5,7 @@
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "os_fixture.h"
+#include "../../sanitizer.h"
 
 #include <linux/fs.h>
 #include <sched.h>
@@ -188,6 +189,23 @@ static void a_file_size_limit_is_what_the_process_has(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	if (before.rlim_cur == RLIM_INFINITY)
 		assert_true(ct_os_file_limit() == UINT64_MAX);
+}
+
+static void an_address_limit_is_what_the_process_has(void **state)
+{
+	struct rlimit limit, before;
+
+	(void)state;
+	if (IS_SANITIZED)
+		skip();
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)1 << 40;
+	assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+	assert_int_equal(ct_os_address_limit(), (uint64_t)1 << 40);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	if (before.rlim_cur == RLIM_INFINITY)
+		assert_true(ct_os_address_limit() == UINT64_MAX);
 }
 
 /* 0: its blocks are written in place; 77: there can be no such file system here. */
@@ -509,6 +527,7 @@ int test_os(void)
 		TEST(what_is_mapped_twice_is_populated_at_once),
 		TEST(room_is_only_looked_for),
 		TEST(a_file_size_limit_is_what_the_process_has),
+		TEST(an_address_limit_is_what_the_process_has),
 		TEST(a_file_system_that_copies_is_reported_not_to),
 		TEST(writing_at_a_place_is_whole_or_an_error),
 		TEST(pieces_are_written_one_behind_the_other_or_not_at_all),

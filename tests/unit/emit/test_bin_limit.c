@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static void what_is_left_out_is_found_again(void **state)
@@ -155,6 +156,24 @@ static void the_socket_has_the_name_of_the_directory(void **state)
 	assert_int_equal(ct_file_run_socket("", &name), 0);
 }
 
+static void a_run_hears_what_its_trace_does_not_have(void **state)
+{
+	static const char config[] = "/tmp/ctrace-run.HearIt/mftrace.cfg";
+	struct sockaddr_un name;
+	size_t size = ct_file_run_socket(config, &name);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	char byte = 'x';
+
+	(void)state;
+	assert_int_equal(bind(fd, (const struct sockaddr *)&name, (socklen_t)size), 0);
+	ct_file_run_report("/etc/mftrace.cfg", CT_FILE_RUN_INNER); /* no run's */
+	assert_int_equal(recv(fd, &byte, 1, 0), -1);
+	ct_file_run_report(config, CT_FILE_RUN_INNER);
+	assert_int_equal(recv(fd, &byte, 1, 0), 1);
+	assert_int_equal(byte, CT_FILE_RUN_INNER);
+	assert_int_equal(close(fd), 0);
+}
+
 int test_bin_limit(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -162,6 +181,7 @@ int test_bin_limit(void)
 		cmocka_unit_test(the_oldest_part_but_the_first_makes_room),
 		cmocka_unit_test(only_traces_count),
 		cmocka_unit_test(the_socket_has_the_name_of_the_directory),
+		cmocka_unit_test(a_run_hears_what_its_trace_does_not_have),
 		cmocka_unit_test(a_run_runs_ends_or_was_killed),
 	};
 

@@ -60,6 +60,41 @@ static void every_pseudo_variable(void **state)
 	assert_name(fixture, "$(APPNAME)", 1, ".._.._etc_x");
 }
 
+/* Names that are made of this one fit into 255 bytes. */
+static void a_long_program_gets_the_room_that_the_rest_leaves(void **state)
+{
+	static const char *const patterns[] = {
+		"$(APPNAME).$(EMITTER).$(PID).ctb", "$(APPNAME)",
+		"a/$(APPNAME)/$(APPNAME)$(APPNAME).log",
+		"0123456789012345678901234567890123456789012345678901234567890123456789$(APPNAME)"
+	};
+	struct fixture *fixture = *state;
+	char program[256];
+	struct ct_buf name;
+
+	for (size_t i = 0; i < sizeof program - 1; i++)
+		program[i] = "\xc3\xa4"[i % 2];
+	program[sizeof program - 2] = '\0';
+	fixture->context.program = program;
+	for (size_t i = 0; i < CT_COUNT(patterns); i++) {
+		ct_buf_init(&name);
+		fixture_set(fixture, "FILE", patterns[i]);
+		assert_true(
+			ct_file_name_print(&name, &fixture->context, &ct_emit_binfile, 12, true));
+		for (const char *at = ct_buf_text(&name); *at != '\0'; at += *at == '/') {
+			assert_in_range(strcspn(at, "/"), 1, CT_FILE_NAME_MOST);
+			at += strcspn(at, "/");
+		}
+		ct_buf_fini(&name);
+	}
+	program[100] = '\0';
+	ct_buf_init(&name);
+	fixture_set(fixture, "FILE", patterns[3]);
+	assert_true(ct_file_name_print(&name, &fixture->context, &ct_emit_binfile, 1, false));
+	assert_int_equal(name.size, 170); /* whole */
+	ct_buf_fini(&name);
+}
+
 struct attempts {
 	unsigned count;
 	char last[4096];
@@ -409,6 +444,8 @@ int test_output_file(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_pseudo_variable, init, fini),
+		cmocka_unit_test_setup_teardown(a_long_program_gets_the_room_that_the_rest_leaves,
+						init, fini),
 		cmocka_unit_test_setup_teardown(location_is_made_with_0700, init, fini),
 		cmocka_unit_test_setup_teardown(
 			directories_that_file_names_are_made_within_the_output, init, fini),
