@@ -109,7 +109,8 @@ bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context 
 	size_t begin = out->size, most = CT_FILE_NAME_MOST, excess = 0;
 
 	do {
-		most -= excess < most ? excess : most;
+		/* in small steps: it may stand there several times */
+		most -= (excess + 3) / 4 < most ? (excess + 3) / 4 : most;
 		out->size = begin;
 		name_print(out, context, emitter, generation, has_others, most);
 		excess = out->failed ? 0 : longest_name(ct_buf_text(out) + begin);
