@@ -124,7 +124,7 @@ static void directory_visit(const struct ct_directory_entry *entry, void *user)
 	} else if (one.status != CTRACE_NOT_FOUND &&
 		   (run->filter.pid == 0 || run->filter.pid == entry->pid)) {
 		run->failed++;
-		one.why = ct_directory_explain(entry->run_directory, entry->name, one.status, why);
+		one.why = ct_directory_explain(entry, one.status, why);
 		run->report(run, &one);
 	}
 }

@@ -102,14 +102,16 @@ static struct ct_event_state head_state(int fd, const struct ct_ring_head *head)
 	const struct ct_class_image none = { 0 };
 	unsigned char mark[CT_EVENT_MARK];
 	struct ct_event event;
-	uint64_t last = 0;
+	uint64_t last = 0, end;
 
 	for (unsigned i = 0; i < CT_RING_ANCHORS && i < head->anchor_count; i++)
 		if (head->anchors[i] > last && head->anchors[i] <= head->head &&
 		    head->head - head->anchors[i] <= head->capacity)
 			last = head->anchors[i];
 	if (head->head - last >= sizeof mark &&
-	    ct_ring_read_data(fd, head->capacity, last, last + sizeof mark, mark) == CTRACE_OK)
+	    ct_ring_read_data(fd, head->capacity, last, last + sizeof mark, mark, &end) ==
+		    CTRACE_OK &&
+	    end == last + sizeof mark)
 		(void)!ct_event_decode(&none, mark, sizeof mark, &state, &event);
 	return state;
 }
@@ -240,13 +242,14 @@ static bool ring_look_once(struct ct_live_ring *ring, struct ct_live_look *look,
 {
 	uint64_t waits = head->head - ring->position;
 	size_t size = (size_t)least_of(waits, ring->chunk);
-	uint64_t before = head->head;
+	uint64_t before = head->head, end;
 	bool is_cut;
 
 	ct_buf_clear(&look->chunk);
 	if (!ct_buf_reserve(&look->chunk, size) ||
 	    ct_ring_read_data(ring->fd, ring->capacity, ring->position, ring->position + size,
-			      (unsigned char *)look->chunk.data) != CTRACE_OK)
+			      (unsigned char *)look->chunk.data, &end) != CTRACE_OK ||
+	    end != ring->position + size)
 		return false;
 	/* The bytes are read before the head: the producer moves its words before it writes beyond
 	 * them. */

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COPIES_LIMIT (CT_SOURCES_HOLD / 2)
 #define WINDOW ((size_t)64 << 10)
@@ -47,6 +48,7 @@ struct ring_source {
 	size_t window_size;
 	uint64_t window_at;
 	bool is_copy; /* the window holds the whole ring content, and stays */
+	uint64_t marks[CT_RING_ANCHORS];
 	/* the class of base.filter_result */
 	bool has_class;
 	uint32_t class_component, class_event, class_level;
@@ -243,7 +245,7 @@ static void window_skip_reused(struct ring_source *source, struct ct_sources *so
 static enum ctrace_status window_read(struct ring_source *source, struct ct_sources *sources,
 				      size_t size)
 {
-	uint64_t at = source->position;
+	uint64_t at = source->position, end = at;
 	enum ctrace_status status;
 	int fd;
 
@@ -259,11 +261,14 @@ static enum ctrace_status window_read(struct ring_source *source, struct ct_sour
 	 * descriptors. */
 	status = ct_ring_open(&source->process->session, source->index, &fd);
 	if (status == CTRACE_OK) {
-		status = ct_ring_read_data(fd, source->capacity, at, at + size, source->window);
+		status = ct_ring_read_data(fd, source->capacity, at, at + size, source->window,
+					   &end);
 		if (status == CTRACE_OK)
 			window_skip_reused(source, sources, fd);
 		ct_os_close(&fd);
 	}
+	sources->held -= source->window_size - (size_t)(end - at);
+	source->window_size = (size_t)(end - at); /* the rest of a file that was cut is missing */
 	if (status != CTRACE_OK)
 		window_drop(source, sources);
 	return status;
@@ -318,6 +323,10 @@ static enum ctrace_status ring_read_event(struct ring_source *source, struct ct_
 		status = window_read(source, sources, least_size(waits, wanted));
 		if (status != CTRACE_OK)
 			return status;
+		/* The file was cut here. */
+		if (source->position == source->window_at && source->window_size <= has &&
+		    source->window_size < least_size(waits, wanted))
+			return CTRACE_DAMAGED;
 	}
 	return CTRACE_NOT_FOUND;
 }
@@ -340,6 +349,26 @@ static void event_pass(struct ring_source *source, const struct ct_event *decode
 	source->state = (struct ct_event_state){ .ticks = decoded->ticks, .tid = decoded->tid };
 }
 
+/* Each event's position follows from the size of the one before, so events are found again at the
+ * next mark.  Returns false when there is none. */
+static bool ring_skip_damage(struct ring_source *source, struct ct_sources *sources,
+			     enum ctrace_status status)
+{
+	uint64_t from = source->position, next = source->limit;
+
+	if (from >= next)
+		return false;
+	if (status == CTRACE_DAMAGED)
+		next = ct_ring_next_mark(source->marks, from, next);
+	ct_sources_damage(
+		sources, source->base.path, from, next - from,
+		status != CTRACE_DAMAGED ? "this cannot be read any more: the ring is gone"
+		: next == source->limit  ? "this is no event; nothing behind it can be read"
+					 : "this is no event; what is behind these bytes is read");
+	source->position = next;
+	return next < source->limit;
+}
+
 static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 {
 	struct ring_source *source = (struct ring_source *)base;
@@ -347,7 +376,10 @@ static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 	struct ct_event decoded;
 
 	base->is_stale = false;
-	while ((status = ring_read_event(source, sources, &decoded)) == CTRACE_OK) {
+	while ((status = ring_read_event(source, sources, &decoded)) == CTRACE_OK ||
+	       ring_skip_damage(source, sources, status)) {
+		if (status != CTRACE_OK)
+			continue;
 		source->event_at = source->position;
 		source->event_state = source->state;
 		event_pass(source, &decoded);
@@ -358,15 +390,6 @@ static bool ring_next(struct ct_source *base, struct ct_sources *sources)
 		ct_sources_damage(sources, base->path, source->event_at, decoded.size,
 				  "this event is of no component");
 	}
-	/* Each event's position follows from the size of the one before, so the rest cannot be
-	 * found. */
-	if (source->position < source->limit)
-		ct_sources_damage(sources, base->path, source->position,
-				  source->limit - source->position,
-				  status == CTRACE_DAMAGED
-					  ? "this is no event; nothing behind it can be read"
-					  : "this cannot be read any more: the ring is gone");
-	source->position = source->limit;
 	window_drop(source, sources);
 	items_drop(source, sources);
 	return false;
@@ -430,7 +453,7 @@ static enum ctrace_status ring_copy(struct ring_source *source, struct ct_source
 		return CTRACE_OK;
 	*copied += (size_t)waits;
 	status = window_read(source, sources, (size_t)waits);
-	source->is_copy = status == CTRACE_OK;
+	source->is_copy = status == CTRACE_OK && source->window_size == waits;
 	return status;
 }
 
@@ -456,6 +479,7 @@ static enum ctrace_status ring_add(struct ct_sources *sources, struct process *p
 	source->state =
 		source->position == head->tail ? ct_ring_tail_state(head) : head->oldest_state;
 	source->limit = head->head;
+	memcpy(source->marks, head->anchors, sizeof source->marks);
 	status = asprintf(&source->base.path, "%s/ring.%u", process->session.path, index) < 0
 			 ? CTRACE_NOT_ENOUGH_MEMORY
 			 : CTRACE_OK;
@@ -525,8 +549,13 @@ static enum ctrace_status add_rings(struct ct_sources *sources, struct process *
 
 		if (status == CTRACE_NOT_ENOUGH_MEMORY)
 			return status;
-		/* NOT_FOUND: a live process has ended meanwhile. */
-		if (status != CTRACE_OK && status != CTRACE_NOT_FOUND)
+		/* NOT_FOUND is nothing of a private ring, or when the process has ended meanwhile:
+		 * the directory gets another name before its files are removed. */
+		if (status == CTRACE_NOT_FOUND &&
+		    (process->session.head->ring_place[i] != CT_RING_IN_DIRECTORY ||
+		     access(process->session.path, F_OK) != 0))
+			continue;
+		if (status != CTRACE_OK)
 			report_ring(sources, process, i, status);
 	}
 	return CTRACE_OK;

@@ -456,29 +456,17 @@ static bool name_is_ours(const char *name)
 	       strncmp(name, CT_BELL_LEFT, sizeof CT_BELL_LEFT - 1) == 0;
 }
 
-/* Finds the first of ctrace's files that is not a regular file: "ring.0 is a FIFO, not a file".
- * Returns false when all are. */
-static bool directory_find_odd_file(const char *path, char out_why[CT_DIRECTORY_WHY_SIZE])
+bool ct_directory_file_is_odd(int directory_fd, const char *name,
+			      char out_why[CT_DIRECTORY_WHY_SIZE])
 {
-	DIR *directory = opendir(path);
-	struct dirent *entry;
-	bool is_odd = false;
+	const char *base = strrchr(name, '/');
+	struct stat info;
 
-	while (directory != NULL && !is_odd && (entry = readdir(directory)) != NULL) {
-		struct stat info;
-
-		if ((strcmp(entry->d_name, "session") != 0 &&
-		     strncmp(entry->d_name, "ring.", 5) != 0) ||
-		    fstatat(dirfd(directory), entry->d_name, &info, AT_SYMLINK_NOFOLLOW) != 0)
-			continue;
-		is_odd = !S_ISREG(info.st_mode);
-		if (is_odd)
-			(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "%.40s is %s, not a file",
-				       entry->d_name, ct_private_kind(info.st_mode));
-	}
-	if (directory != NULL)
-		(void)closedir(directory);
-	return is_odd;
+	if (fstatat(directory_fd, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || S_ISREG(info.st_mode))
+		return false;
+	(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "%.40s is %s, not a file",
+		       base != NULL ? base + 1 : name, ct_private_kind(info.st_mode));
+	return true;
 }
 
 bool ct_directory_is_cut(const char *run_directory, const char *name)
@@ -501,20 +489,34 @@ bool ct_directory_is_cut(const char *run_directory, const char *name)
 	return is_cut;
 }
 
-const char *ct_directory_explain(const char *run_directory, const char *name,
-				 enum ctrace_status status, char out_why[CT_DIRECTORY_WHY_SIZE])
+const char *ct_directory_explain(const struct ct_directory_entry *entry, enum ctrace_status status,
+				 char out_why[CT_DIRECTORY_WHY_SIZE])
 {
 	char path[4096], session[4096];
 
-	if (snprintf(path, sizeof path, "%s/%s", run_directory, name) >= (int)sizeof path ||
+	struct stat info;
+	size_t size;
+
+	if (snprintf(path, sizeof path, "%s/%s", entry->run_directory, entry->name) >=
+		    (int)sizeof path ||
 	    !path_join(session, path, "/session"))
 		return ctrace_status_text(status);
-	if (access(session, F_OK) != 0 && errno == ENOENT)
+	if (lstat(session, &info) != 0 && errno == ENOENT)
 		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "its session file is missing");
-	else if (status == CTRACE_DAMAGED && ct_directory_is_cut(run_directory, name))
+	else if (status == CTRACE_DAMAGED && entry->is_alive &&
+		 ct_directory_is_cut(entry->run_directory, entry->name))
 		return CT_DIRECTORY_CUT;
-	else if (!directory_find_odd_file(path, out_why))
+	else if (!ct_directory_file_is_odd(AT_FDCWD, session, out_why) && status != CTRACE_DAMAGED)
 		return ctrace_status_text(status);
+	else if (S_ISREG(info.st_mode))
+		(void)snprintf(out_why, CT_DIRECTORY_WHY_SIZE, "its session file %s",
+			       info.st_size == 0 ? "was emptied" : "is cut or damaged");
+	size = strlen(out_why);
+	if (!entry->is_alive)
+		(void)snprintf(out_why + size, CT_DIRECTORY_WHY_SIZE - size,
+			       ": no event in it can be read; "
+			       "ctrace recover --discard=%u removes the directory",
+			       entry->pid);
 	return out_why;
 }
 
@@ -545,8 +547,9 @@ void ct_directory_remove_open(int parent_fd, const char *name, int fd)
 		return;
 	}
 	while ((entry = readdir(directory)) != NULL)
-		if (name_is_ours(entry->d_name))
-			(void)unlinkat(dirfd(directory), entry->d_name, 0);
+		if (name_is_ours(entry->d_name) &&
+		    unlinkat(dirfd(directory), entry->d_name, 0) != 0 && errno == EISDIR)
+			(void)unlinkat(dirfd(directory), entry->d_name, AT_REMOVEDIR);
 	(void)closedir(directory);
 	(void)unlinkat(parent_fd, name, AT_REMOVEDIR);
 }

@@ -290,7 +290,7 @@ bool ct_directory_is_left(void);
 void ct_directory_each_run_directory(void (*each)(const char *path, void *user), void *user);
 /* Calls each for every run directory of the present user that exists and is refused. why completes
  * a sentence: "it is a symbolic link". */
-#define CT_DIRECTORY_WHY_SIZE 100
+#define CT_DIRECTORY_WHY_SIZE 200
 typedef void ct_directory_refused(const char *path, const char *why, void *user);
 void ct_directory_each_refused(ct_directory_refused *each, void *user);
 /* The directory of a traced process. ct_directory_each() visits those of a run directory, the last
@@ -332,11 +332,13 @@ bool ct_unattached_read(const char *run_directory, struct ct_unattached *out);
 bool ct_directory_is_cut(const char *run_directory, const char *name);
 #define CT_DIRECTORY_CUT \
 	"its session file was truncated, so it is traced no more until it starts again"
-/* Explains why a directory cannot be loaded, from its files if they show it, else by the text of
- * the status.  Returns out_why or a constant. */
-const char *ct_directory_explain(const char *run_directory, const char *name,
-				 enum ctrace_status status,
+/* Explains why a directory cannot be loaded, from its session file if that shows it, else by the
+ * text of the status.  Returns out_why or a constant. */
+const char *ct_directory_explain(const struct ct_directory_entry *entry, enum ctrace_status status,
 				 char out_why[CT_DIRECTORY_WHY_SIZE]) CT_MUST_USE;
+/* Is something else there than a regular file?  Then out_why is "ring.0 is a FIFO, not a file". */
+bool ct_directory_file_is_odd(int directory_fd, const char *name,
+			      char out_why[CT_DIRECTORY_WHY_SIZE]);
 /* Removes a directory and ctrace's files in it.  _own removes the directory of makes this process's
  * own session session, by the names that it knows. */
 void ct_directory_remove(const char *run_directory, const char *name);

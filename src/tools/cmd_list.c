@@ -368,8 +368,7 @@ static void process_list(const struct ct_directory_entry *entry, void *user)
 		options->failed = true;
 		fputs("ctrace list: ", stderr);
 		ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-		fprintf(stderr, "/%s: %s\n", entry->name,
-			ct_directory_explain(entry->run_directory, entry->name, status, why));
+		fprintf(stderr, "/%s: %s\n", entry->name, ct_directory_explain(entry, status, why));
 		return;
 	}
 	if (!ct_list_gather_components(&process, options->component, options->all)) {

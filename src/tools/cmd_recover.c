@@ -85,13 +85,17 @@ static int summary_print(const struct ct_recovery_sweep *run)
 		printf("%" PRIu32 " ring%s had no file: the events in it are gone\n", total->gone,
 		       total->gone == 1 ? "" : "s");
 	(void)fflush(stdout);
-	if (total->kept != 0)
-		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n", total->kept);
+	if (total->kept > total->spoilt)
+		fprintf(stderr, "ctrace recover: %" PRIu32 " kept for another try\n",
+			total->kept - total->spoilt);
+	if (total->spoilt != 0)
+		fprintf(stderr, "ctrace recover: %" PRIu32 " kept, with what cannot be read\n",
+			total->spoilt);
 	if (total->given_up != 0)
 		fprintf(stderr,
 			"ctrace recover: %" PRIu32 " given up; the events left in %s are lost\n",
 			total->given_up, total->given_up == 1 ? "it" : "them");
-	return total->kept == 0 && total->given_up == 0 && total->damaged == 0 &&
+	return total->kept == 0 && total->given_up == 0 && total->changed == 0 &&
 			       run->others == 0 && run->broken == 0
 		       ? CMD_DONE
 		       : CMD_NOTHING;
@@ -104,7 +108,8 @@ int cmd_recover(int argc, char **argv)
 		  "Also deliver the events of processes in another name space or under another root directory",
 		  0 },
 		{ "discard", 'd', "PID", 0,
-		  "Remove what is in storage of this dead process; all: of every one", 0 },
+		  "Remove what is in storage of this dead process, or cannot be read; all: of every one",
+		  0 },
 		{ "dry-run", 'n', NULL, 0, "Only report what would be recovered", 0 },
 		{ 0 },
 	};

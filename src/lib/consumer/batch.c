@@ -100,10 +100,14 @@ static void iterator_pass_event(struct ct_iterator *iterator)
 	iterator->moved = true;
 }
 
-/* Events behind damage cannot be found, because each size leads to the next event. */
-static void iterator_skip_rest(struct ct_iterator *iterator)
+void ct_batch_skip_to_mark(struct ct_iterator *iterator)
 {
-	ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
+	uint64_t position = iterator->place.position, limit = iterator->limit;
+
+	/* Positions that cannot belong to one ring are no way to a mark. */
+	if (limit - position <= iterator->ring->capacity)
+		limit = ct_ring_next_mark(iterator->ring->head->anchors, position, limit);
+	ct_batch_skip_damage(iterator, limit - position);
 }
 
 /* Copies an event of an overwrite ring out of scratch memory, which the next event reuses.  Returns
@@ -141,13 +145,13 @@ static bool iterator_find_event(struct ct_batch *batch, struct ct_iterator *iter
 			ct_batch_skip_damage(iterator, iterator->event.size);
 			continue;
 		default:
-			iterator_skip_rest(iterator);
-			return false;
+			ct_batch_skip_to_mark(iterator);
+			continue;
 		}
 		if (!iterator->event.is_mark) {
 			if (iterator->event.head.component >= batch->component_count) {
-				iterator_skip_rest(iterator);
-				return false;
+				ct_batch_skip_to_mark(iterator);
+				continue;
 			}
 			iterator->dests =
 				ct_batch_dests(batch, iterator, iterator->event.head.component);

@@ -142,6 +142,13 @@ static struct ct_cursor_place slowest_place(const struct ct_consumer *consumer,
 	return slowest;
 }
 
+static void persist_consumer_words(struct ct_ring *ring)
+{
+	(void)!ct_ring_persist(ring, &ring->head->tail,
+			       offsetof(struct ct_ring_head, cursor) -
+				       offsetof(struct ct_ring_head, tail));
+}
+
 void ct_consumer_free_ring(struct ct_consumer *consumer, struct ct_ring *ring)
 {
 	struct ct_cursor_place place = slowest_place(consumer, ring);
@@ -149,10 +156,7 @@ void ct_consumer_free_ring(struct ct_consumer *consumer, struct ct_ring *ring)
 	consumer->delivered += place.count - ring->head->consumed;
 	consumer->gone += place.overwritten - ring->head->overwritten;
 	ct_ring_consume(ring, &place);
-	if (!ring->is_mapped)
-		(void)!ct_ring_persist(ring, &ring->head->tail,
-				       offsetof(struct ct_ring_head, cursor) -
-					       offsetof(struct ct_ring_head, tail));
+	persist_consumer_words(ring);
 }
 
 /* Another thread may have handed some rings over while a method ran. */
@@ -185,6 +189,7 @@ static void free_active_rings(struct ct_consumer *consumer)
 
 /* ---- one destination ---- */
 
+/* Called before the commit: a recoverer that is killed in between counts twice, not never. */
 static void count_damage(struct ct_consumer *consumer, struct ct_iterator *iterator)
 {
 	struct ct_ring_head *head = iterator->ring->head;
@@ -195,6 +200,10 @@ static void count_damage(struct ct_consumer *consumer, struct ct_iterator *itera
 		consumer->damaged_to[index] = iterator->place.position;
 		__atomic_store_n(&head->undelivered, head->undelivered + iterator->damaged_events,
 				 __ATOMIC_RELAXED);
+		if (consumer->source.recovering) {
+			head->unreadable += iterator->damaged;
+			persist_consumer_words(iterator->ring);
+		}
 	}
 	iterator->damaged = iterator->damaged_events = 0;
 }
@@ -261,6 +270,7 @@ static enum ctrace_status batch_commit(struct ct_consumer *consumer, uint32_t de
 
 		if (!iterator->moved)
 			continue;
+		count_damage(consumer, iterator);
 		if (iterator->stream != UINT32_MAX) {
 			iterator->place.offset = batch->streams[iterator->stream].offset;
 			iterator->place.stream_sequence = batch->streams[iterator->stream].sequence;
@@ -278,10 +288,8 @@ static enum ctrace_status batch_commit(struct ct_consumer *consumer, uint32_t de
 		count_refused(batch, consumer->destinations[dest].refused);
 	if (!consumer->source.recovering && !is_dropped)
 		count_components(batch);
-	for (uint32_t i = 0; i < batch->iterator_count; i++) {
+	for (uint32_t i = 0; i < batch->iterator_count; i++)
 		batch->iterators[i].moved = false;
-		count_damage(consumer, &batch->iterators[i]);
-	}
 	return CTRACE_OK;
 }
 

@@ -137,6 +137,8 @@ struct ct_recovery {
 	uint32_t kept;
 	/* removed although events were undelivered: ctrace.keep has passed */
 	uint32_t given_up;
+	uint32_t spoilt;    /* kept, and no try can read the rest */
+	uint32_t changed;   /* had an output that somebody has changed */
 	uint64_t delivered; /* events */
 	uint64_t damaged;   /* bytes of rings that could not be read */
 	/* events for a destination that ended with the process (its standard error) */
@@ -169,14 +171,15 @@ struct ct_recover_options {
 #define CT_RECOVER_IN_STORAGE \
 	"what was in storage stays: ctrace list --dead, ctrace dump, ctrace recover --discard"
 #define CT_RECOVER_GIVEN_UP "a destination has failed for as long as ctrace.keep says"
+#define CT_RECOVER_DISCARDED "what could not be read is discarded"
 /* Returns the wall time at which undeliverable events are given up.  0: nothing has failed yet. */
 uint64_t ct_recover_until_ns(const struct ct_session_head *head);
 /* Has recovery delivered everything but the events in storage?  These are removed then. */
 bool ct_recover_is_storage(const struct ct_session_head *head, uint64_t *out_until_ns);
-/* Called for each directory after the try; message is a sentence.  elsewhere: paths, one a line, of
- * outputs that are not where the process had them, or "".  May be NULL. */
+/* Called for each directory after the try; message is a sentence.  notes: lines about outputs that
+ * are not where, or not what, the process had, or "".  May be NULL. */
 typedef void ct_recover_report(const char *run_directory, const char *directory, bool ok,
-			       uint64_t delivered, const char *message, const char *elsewhere,
+			       uint64_t delivered, const char *message, const char *notes,
 			       void *user);
 /* Delivers and removes the orphans of one run directory.  Never touches a directory whose process
  * lives. */

@@ -59,6 +59,8 @@ struct ct_destination {
 	bool reopen_wanted;
 	uint64_t refused;   /* events of the batch that its receiver has refused for good */
 	bool has_failed_at; /* the running or last method has named the cause of its failure */
+	/* recovering: what the emitter has said of its output before it went on; "": nothing */
+	char remark[256];
 	/* the last commit has a new path, whose directory is not noted yet */
 	bool has_moved;
 	struct ct_buf value; /* value of the last property that was read */
@@ -246,6 +248,9 @@ static inline void ct_batch_skip_damage(struct ct_iterator *iterator, uint64_t b
 	iterator->place.count++;
 	iterator->moved = true;
 }
+/* Events behind damage are found from the next mark on, because each size leads to the next event.
+ */
+void ct_batch_skip_to_mark(struct ct_iterator *iterator);
 /* Returns how many events the walk would give, at most `enough`.  Does not move. */
 uint64_t ct_batch_count(struct ct_batch *batch, uint64_t enough);
 

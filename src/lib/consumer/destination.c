@@ -148,6 +148,8 @@ static void context_failed_at(const struct ctrace_emitter_context *context, cons
 		memcpy(kept, what, size);
 		kept[size] = '\0';
 	}
+	if (destination->recovering)
+		memcpy(destination->remark, kept, sizeof destination->remark);
 }
 
 /* Inside a method. */
@@ -302,6 +304,7 @@ void ct_destination_failed(struct ct_destination *destination)
 	__atomic_store_n(&dest->failing, errno != 0 ? (uint32_t)errno : (uint32_t)EIO,
 			 __ATOMIC_RELAXED);
 	destination->has_failed_at = false;
+	destination->remark[0] = '\0';
 	destination->retry_at_ns = ct_clock_mono_ns() + RETRY_NS;
 	if (destination->failing_since_ns == 0)
 		destination->failing_since_ns = ct_clock_mono_ns();

@@ -67,6 +67,19 @@ static uint64_t count_unfinished(struct ct_consumer *consumer, uint32_t dest,
 	return in_rings > counted ? in_rings - counted : 0;
 }
 
+/* Nobody knows for which destination an event was that cannot be read. */
+static uint64_t count_damaged(const struct ct_consumer *consumer)
+{
+	uint64_t damaged = 0;
+
+	for (uint32_t i = 0; i < consumer->source.ring_count(consumer->source.user); i++) {
+		const struct ct_ring *ring = consumer->source.ring_at(consumer->source.user, i);
+
+		damaged += ring != NULL ? ring->head->undelivered : 0;
+	}
+	return damaged;
+}
+
 /* Sums a destination's losses by reason: in the rings of this consumer, and before there was a
  * ring.  batch: its batch that is about to be written; NULL: takes the totals of its last commit.
  */
@@ -88,6 +101,8 @@ static void losses_sum(struct ct_consumer *consumer, const struct ct_destination
 		out_totals[CTRACE_LOSS_DISCARDED] +=
 			count_unfinished(consumer, destination->index, out_totals);
 	out_totals[CTRACE_LOSS_UNDELIVERABLE] += ct_dest_current(dest)->lost;
+	if (consumer->source.recovering && destination->index < CT_WRITER_SLOT)
+		out_totals[CTRACE_LOSS_DAMAGED] += count_damaged(consumer);
 	out_totals[CTRACE_LOSS_OVERWRITTEN] +=
 		batch != NULL ? sum_overwritten_in(destination, batch)
 			      : ct_losses_overwritten(consumer, destination->index);

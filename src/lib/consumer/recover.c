@@ -26,14 +26,16 @@ struct orphan {
 	struct ct_session session;
 	struct ct_ring *rings; /* head NULL: could not be read */
 	uint32_t count;
-	uint32_t unreadable; /* rings */
-	uint32_t gone;       /* rings that were the dead process's memory */
-	uint64_t damaged;    /* bytes in the others */
+	uint32_t gone;        /* rings that were the dead process's memory */
+	uint64_t damaged;     /* bytes in the others */
+	struct ct_buf damage; /* what cannot be read, and how much */
 	uint64_t undeliverable;
 	bool is_left;                /* some events were not delivered */
+	bool is_failing;             /* and a destination is why */
 	struct ct_buf failures;      /* of the destinations: which, and why */
 	char *places[CT_DEST_LIMIT]; /* paths, or NULL */
-	struct ct_buf elsewhere;
+	struct ct_buf notes;         /* lines about the outputs */
+	bool is_changed;             /* somebody has changed an output since the process died */
 };
 
 /* One directory's, for the methods of its emitters. */
@@ -73,10 +75,7 @@ static enum ctrace_status load_rings(struct orphan *orphan)
 
 		if (status == CTRACE_NOT_ENOUGH_MEMORY || status == CTRACE_OS_ERROR)
 			return status;
-		if (orphan->session.head->ring_place[i] == CT_RING_PRIVATE)
-			orphan->gone++;
-		else if (orphan->session.head->ring_place[i] != CT_RING_SETTLED)
-			orphan->unreadable += status != CTRACE_OK;
+		orphan->gone += orphan->session.head->ring_place[i] == CT_RING_PRIVATE;
 	}
 	return CTRACE_OK;
 }
@@ -88,7 +87,8 @@ static void close_orphan(struct orphan *orphan)
 	free(orphan->rings);
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++)
 		free(orphan->places[dest]);
-	ct_buf_fini(&orphan->elsewhere);
+	ct_buf_fini(&orphan->damage);
+	ct_buf_fini(&orphan->notes);
 	ct_buf_fini(&orphan->failures);
 }
 
@@ -113,18 +113,22 @@ static bool output_is_beside(const char *path, uint32_t pid)
 	return size > suffix_size && strcmp(path + size - suffix_size, suffix) == 0;
 }
 
-static void note_elsewhere(struct orphan *orphan, const struct ct_consumer *consumer)
+static void note_outputs(struct orphan *orphan, const struct ct_consumer *consumer)
 {
 	for (uint32_t dest = 0; dest < CT_DEST_LIMIT; dest++) {
 		const char *path = consumer->places[dest].path;
 
+		if (consumer->destinations[dest].remark[0] != '\0') {
+			orphan->is_changed = true;
+			ct_buf_add_format(&orphan->notes, "%s\n",
+					  consumer->destinations[dest].remark);
+		}
 		if (path[0] == '\0' ||
 		    (orphan->places[dest] != NULL
 			     ? strcmp(orphan->places[dest], path) == 0
 			     : !output_is_beside(path, orphan->session.head->pid)))
 			continue;
-		ct_buf_add_text(&orphan->elsewhere, path);
-		ct_buf_add_char(&orphan->elsewhere, '\n');
+		ct_buf_add_format(&orphan->notes, "events are in %s\n", path);
 	}
 }
 
@@ -185,8 +189,7 @@ static void recovery_after_method(void *user)
 	note_step(delivery, false);
 }
 
-/* True when nothing is left to deliver. */
-static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64_t *out_delivered)
+static void deliver_all(struct orphan *orphan, struct delivery *delivery, uint64_t *out_delivered)
 {
 	/* The flight recorder's rings count when the trigger was pulled, and when a sudden death is
 	 * one. */
@@ -210,9 +213,9 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 	bool durable, are_ended = true, owes = false;
 
 	note_places(orphan);
-	orphan->is_left = true;
+	orphan->is_left = orphan->is_failing = true;
 	if (ct_consumer_create(&source, &consumer) != CTRACE_OK)
-		return false;
+		return;
 	delivery->consumer = consumer;
 	ct_consumer_pass(consumer, true, &result);
 	if (result.pending == 0 && result.failing == 0) {
@@ -227,7 +230,7 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 				  strerror(errno));
 	ct_consumer_close(consumer);
 	note_failures(orphan, consumer);
-	note_elsewhere(orphan, consumer);
+	note_outputs(orphan, consumer);
 	ct_consumer_destroy(consumer);
 	/* Counts consumed events, without those that were overwritten or undeliverable. */
 	reached = result.delivered > result.gone ? result.delivered - result.gone : 0;
@@ -235,9 +238,8 @@ static bool deliver_all(struct orphan *orphan, struct delivery *delivery, uint64
 		result.undeliverable == 0 || result.written > reached ? reached : result.written;
 	orphan->damaged = result.damaged;
 	orphan->undeliverable = result.undeliverable;
-	orphan->is_left =
-		!durable || !are_ended || owes || result.pending != 0 || result.failing != 0;
-	return !orphan->is_left;
+	orphan->is_failing = !durable || !are_ended || owes || result.failing != 0;
+	orphan->is_left = orphan->is_failing || result.pending != 0;
 }
 
 static void recovery_report(const struct walk *walk, const struct ct_directory_entry *entry,
@@ -248,13 +250,11 @@ static void recovery_report(const struct walk *walk, const struct ct_directory_e
 	walk->total->delivered += delivered;
 	if (walk->report != NULL)
 		walk->report(entry->run_directory, entry->name, ok, delivered, message,
-			     ct_buf_text(&orphan->elsewhere), walk->user);
+			     ct_buf_text(&orphan->notes), walk->user);
 }
 
 static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE])
 {
-	if (orphan->damaged != 0)
-		return "a part was damaged; the rest is delivered";
 	if (orphan->gone != 0) {
 		(void)snprintf(buffer, OUTCOME_SIZE,
 			       "%u ring%s had no file: the events in it are gone",
@@ -264,19 +264,6 @@ static const char *outcome(const struct orphan *orphan, char buffer[OUTCOME_SIZE
 	return orphan->undeliverable == 0
 		       ? "delivered"
 		       : "delivered, except to destinations that ended with the process";
-}
-
-/* Explains why a ring is kept, if a defect of its file can be seen. */
-static const char *explain_ring(const struct ct_directory_entry *entry, char buffer[OUTCOME_SIZE])
-{
-	char why[CT_DIRECTORY_WHY_SIZE];
-
-	(void)snprintf(buffer, OUTCOME_SIZE, "%s; the rest is delivered, the directory is kept",
-		       ct_directory_explain(entry->run_directory, entry->name, CTRACE_OK, why) ==
-				       why
-			       ? why
-			       : "a ring is damaged");
-	return buffer;
 }
 
 /* Did an external writer outlive the process?  It reads its own rings, and then recovers the rest.
@@ -353,11 +340,9 @@ bool ct_recover_is_storage(const struct ct_session_head *head, uint64_t *out_unt
 	return head->storage_ns != 0;
 }
 
-static bool storage_is_discarded(const struct ct_recovery *total,
-				 const struct ct_session_head *head)
+static bool storage_is_discarded(const struct ct_recovery *total, uint32_t pid)
 {
-	return total->discards == UINT32_MAX ||
-	       (total->discards != 0 && total->discards == head->pid);
+	return total->discards == UINT32_MAX || (total->discards != 0 && total->discards == pid);
 }
 
 /* Events in storage are kept for ctrace.keep after the first recovery. */
@@ -365,7 +350,7 @@ static bool storage_is_kept(const struct ct_recovery *total, const struct ct_ses
 {
 	uint64_t now = ct_clock_wall_ns(), until;
 
-	return !storage_is_discarded(total, head) && ct_recover_is_storage(head, &until) &&
+	return !storage_is_discarded(total, head->pid) && ct_recover_is_storage(head, &until) &&
 	       head->storage_ns <= now && now < until;
 }
 
@@ -428,42 +413,64 @@ static bool orphan_is_given_up(const struct ct_session_head *head)
 	return until != 0 && head->recover_first_ns <= now && until <= now;
 }
 
-/* Delivers the events of a loaded directory, and removes it when nothing is left. */
-static void recover_loaded(const struct walk *walk, const struct ct_directory_entry *entry,
-			   struct orphan *orphan)
+/* The session goes first: an annex without a session is seen to be abandoned, but a session without
+ * its annex would look damaged. */
+static void orphan_remove(const struct orphan *orphan, const struct ct_directory_entry *entry)
 {
-	struct delivery delivery = { .options = walk->options, .entry = entry };
-	enum ctrace_status status;
-	uint64_t delivered = 0;
-	char buffer[OUTCOME_SIZE], why[CT_DIRECTORY_WHY_SIZE];
+	ct_directory_remove(entry->run_directory, entry->name);
+	if (orphan->session.head != NULL)
+		ct_annex_remove_all(orphan->session.head);
+}
 
-	if (!walk->total->anyway && !ct_place_is_here(&orphan->session)) {
-		recovery_report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
+static void report_discarded(const struct walk *walk, const struct ct_directory_entry *entry,
+			     uint64_t delivered, struct orphan *orphan)
+{
+	recovery_report(walk, entry, true, delivered, CT_RECOVER_DISCARDED, orphan);
+	walk->total->recovered--;
+}
+
+/* What was readable has been delivered; no other try can read the rest. */
+static void settle_damaged(const struct walk *walk, const struct ct_directory_entry *entry,
+			   struct orphan *orphan, uint64_t delivered)
+{
+	if (storage_is_discarded(walk->total, entry->pid)) {
+		orphan_remove(orphan, entry);
+		report_discarded(walk, entry, delivered, orphan);
 		return;
 	}
-	status = load_rings(orphan);
-	if (status != CTRACE_OK) {
-		recovery_report(
-			walk, entry, false, 0,
-			ct_directory_explain(entry->run_directory, entry->name, status, why),
-			orphan);
-	} else if (!deliver_all(orphan, &delivery, &delivered) &&
-		   orphan_is_given_up(orphan->session.head)) {
-		ct_directory_remove(entry->run_directory, entry->name);
-		ct_annex_remove_all(orphan->session.head);
+	note_failure(&orphan->session);
+	ct_buf_add_format(&orphan->damage,
+			  ", so the events in it are lost; the rest is delivered, and the "
+			  "directory is kept: ctrace recover --discard=%u removes it",
+			  entry->pid);
+	recovery_report(walk, entry, false, delivered, ct_buf_text(&orphan->damage), orphan);
+	walk->total->spoilt++;
+}
+
+/* Reports what the try has come to, and removes the directory when nothing is left. */
+static void orphan_settle(const struct walk *walk, const struct ct_directory_entry *entry,
+			  struct orphan *orphan, uint64_t delivered)
+{
+	bool is_damaged = ct_ring_explain_damage(&orphan->session, &orphan->damage) != 0;
+	char buffer[OUTCOME_SIZE];
+
+	if ((orphan->is_left || is_damaged) && orphan_is_given_up(orphan->session.head)) {
+		orphan_remove(orphan, entry);
 		recovery_report(walk, entry, false, delivered, CT_RECOVER_GIVEN_UP, orphan);
 		walk->total->kept--;
 		walk->total->given_up++;
+	} else if (is_damaged && !orphan->is_failing) {
+		settle_damaged(walk, entry, orphan, delivered);
 	} else if (orphan->is_left) {
 		note_failure(&orphan->session);
+		if (is_damaged)
+			ct_buf_add_format(&orphan->failures, "%s; ", ct_buf_text(&orphan->damage));
 		ct_buf_add_text(&orphan->failures, "what is left is kept");
 		recovery_report(walk, entry, false, delivered, ct_buf_text(&orphan->failures),
 				orphan);
-	} else if (orphan->unreadable != 0) {
-		recovery_report(walk, entry, false, delivered, explain_ring(entry, buffer), orphan);
 	} else if (orphan->session.head->storage_ns == 0 &&
 		   (has_storage(orphan) || has_note(orphan)) &&
-		   !storage_is_discarded(walk->total, orphan->session.head)) {
+		   !storage_is_discarded(walk->total, orphan->session.head->pid)) {
 		orphan->session.head->storage_ns = ct_clock_wall_ns();
 		(void)!ct_session_persist(&orphan->session, &orphan->session.head->storage_ns,
 					  sizeof orphan->session.head->storage_ns);
@@ -471,18 +478,39 @@ static void recover_loaded(const struct walk *walk, const struct ct_directory_en
 		recovery_report(walk, entry, true, delivered, CT_RECOVER_IN_STORAGE, orphan);
 		walk->total->lost += count_lost(orphan);
 	} else {
-		/* The session goes first: an annex without a session is seen to be abandoned, but a
-		 * session without its annex would look damaged. */
-		ct_directory_remove(entry->run_directory, entry->name);
-		ct_annex_remove_all(orphan->session.head);
+		orphan_remove(orphan, entry);
 		recovery_report(walk, entry, true, delivered, outcome(orphan, buffer), orphan);
 		/* What was kept for its storage has been reported. */
 		if (orphan->session.head->storage_ns == 0)
 			walk->total->lost += count_lost(orphan);
 	}
+}
+
+/* Delivers the events of a loaded directory. */
+static void recover_loaded(const struct walk *walk, const struct ct_directory_entry *entry,
+			   struct orphan *orphan)
+{
+	struct delivery delivery = { .options = walk->options, .entry = entry };
+	enum ctrace_status status;
+	uint64_t delivered = 0;
+	char why[CT_DIRECTORY_WHY_SIZE];
+
+	if (!walk->total->anyway && !ct_place_is_here(&orphan->session)) {
+		recovery_report(walk, entry, false, 0, CT_RECOVER_ELSEWHERE, orphan);
+		return;
+	}
+	status = load_rings(orphan);
+	if (status == CTRACE_OK) {
+		deliver_all(orphan, &delivery, &delivered);
+		orphan_settle(walk, entry, orphan, delivered);
+	} else {
+		recovery_report(walk, entry, false, 0, ct_directory_explain(entry, status, why),
+				orphan);
+	}
 	walk->total->damaged += orphan->damaged;
 	walk->total->undeliverable += orphan->undeliverable;
 	walk->total->gone += orphan->gone;
+	walk->total->changed += orphan->is_changed;
 }
 
 static void recover_one(const struct ct_directory_entry *entry, void *user)
@@ -505,13 +533,17 @@ static void recover_one(const struct ct_directory_entry *entry, void *user)
 		return;
 	}
 	walk->total->directories++;
-	if (status == CTRACE_OK)
+	if (status == CTRACE_OK) {
 		recover_loaded(walk, entry, &orphan);
-	else
-		recovery_report(
-			walk, entry, false, 0,
-			ct_directory_explain(entry->run_directory, entry->name, status, why),
-			&orphan);
+	} else if (storage_is_discarded(walk->total, entry->pid) &&
+		   (status == CTRACE_DAMAGED || status == CTRACE_DENIED)) {
+		orphan_remove(&orphan, entry);
+		report_discarded(walk, entry, 0, &orphan);
+	} else {
+		recovery_report(walk, entry, false, 0, ct_directory_explain(entry, status, why),
+				&orphan);
+		walk->total->spoilt += status == CTRACE_DAMAGED || status == CTRACE_DENIED;
+	}
 	close_orphan(&orphan);
 	if (status == CTRACE_OK)
 		ct_session_close(&orphan.session, false);

@@ -4,7 +4,7 @@
  *
  * Runs under the consumer's lock.  The walk loads each event's head and looks at its class, which
  * gives the event's length and destinations.  It copies nothing, except events of overwrite rings,
- * whose producer may come round again. A ring's walk ends at damage: what follows cannot be found,
+ * whose producer may come round again. Behind damage a ring's walk goes on at the next mark,
  * as each event ends where the next begins.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
@@ -627,15 +627,19 @@ static bool ring_walk(struct ct_batch *batch, struct ct_iterator *iterator)
 
 	batch->runs.walk++;
 	if (!copies && iterator->limit - iterator->place.position > iterator->ring->capacity)
-		done = IS_DAMAGED;
-	while (done == GO_ON && iterator->place.position < iterator->limit)
+		ct_batch_skip_to_mark(iterator);
+	while (done != IS_FULL && iterator->place.position < iterator->limit) {
 		if (copies)
 			done = step_slowly(batch, iterator);
 		else if (!ring_walk_on(batch, iterator))
 			done = event_step(batch, iterator);
+		if (done == IS_DAMAGED) {
+			end_run(batch);
+			ct_batch_skip_to_mark(iterator);
+			done = GO_ON;
+		}
+	}
 	end_run(batch);
-	if (done == IS_DAMAGED)
-		ct_batch_skip_damage(iterator, iterator->limit - iterator->place.position);
 	return done != IS_FULL;
 }
 

@@ -48,6 +48,21 @@ static void stream_begin_batch(const struct ct_bin_directory *directory,
 	stream->is_touched = false;
 }
 
+/* Somebody has cut or removed a stream since its process died. */
+static enum ctrace_status say_changed(struct ct_bin_directory *directory,
+				      const struct ct_bin_stream *stream, uint64_t counts)
+{
+	struct ct_buf text;
+
+	directory->was_changed = true;
+	ct_buf_init(&text);
+	ct_buf_add_format(&text, "%s/stream.%u", directory->path, (unsigned)stream->id);
+	ct_file_say_missing(directory->context, ct_buf_text(&text), counts - stream->offset,
+			    counts);
+	ct_buf_fini(&text);
+	return CTRACE_NOT_FOUND;
+}
+
 /* Finds the streams of the batch and their positions. */
 static enum ctrace_status bind_streams(struct ct_bin_directory *directory,
 				       const struct ctrace_batch *batch)
@@ -79,6 +94,8 @@ static enum ctrace_status bind_streams(struct ct_bin_directory *directory,
 							      stream->last_at);
 			if (status != CTRACE_OK)
 				return status;
+			if (is_here && directory->is_recovered && stream->offset < given->offset)
+				return say_changed(directory, stream, given->offset);
 		}
 		stream->used = directory->batch;
 		stream_begin_batch(directory, stream,

@@ -147,6 +147,7 @@ struct ct_bin_directory {
 	/* The batch is written without such a look: NOT_FOUND when a stream's file is not there. */
 	bool looks_late;
 	bool metadata_sync_due;
+	bool was_changed;  /* a stream lacks bytes that count: events go to another directory */
 	bool was_closed;   /* in order, before it was opened */
 	bool is_ended;     /* has its closing mark */
 	bool is_recovered; /* of a dead process: gets no closing mark unless it had one */
@@ -158,8 +159,9 @@ struct ct_bin_directory {
 	/* a batch beyond it is refused, except the first if it is not strict; 0: no limit */
 	uint64_t size_limit;
 	bool limit_is_strict;
-	struct ct_file_access access;   /* of its files */
-	struct ct_bin_stream **streams; /* by id; NULL: unknown */
+	const struct ctrace_emitter_context *context; /* of who writes; NULL: not known yet */
+	struct ct_file_access access;                 /* of its files */
+	struct ct_bin_stream **streams;               /* by id; NULL: unknown */
 	uint32_t stream_capacity;
 	struct ct_bin_stream *lost;   /* stream.lost */
 	struct ct_bin_stream **bound; /* the streams of the present batch, by index in it */

@@ -363,6 +363,9 @@ static inline void ct_emitter_failed_at(const struct ctrace_emitter_context *con
  * the number is added even if FILE lacks it.  Returns false without memory. */
 bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context *context,
 			const struct ctrace_emitter *emitter, uint32_t generation, bool has_others);
+/* Says of an output that a recoverer goes on beside or behind: somebody has cut or removed it. */
+void ct_file_say_missing(const struct ctrace_emitter_context *context, const char *path,
+			 uint64_t missing, uint64_t counts);
 /* Does the path end in this name?  An absolute name must be the whole path. */
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working

@@ -126,6 +126,7 @@ static void directory_set_up(struct binfile *bin, struct ct_bin_directory *direc
 {
 	ct_event_names_use(bin->names, directory->schema);
 	directory->is_recovered = bin->context->recovering;
+	directory->context = bin->context;
 	directory->access = bin->access;
 	directory->texts = &bin->texts;
 	if (bin->limit.total != 0)
@@ -220,6 +221,24 @@ static bool directory_is_named(const struct binfile *bin, const char *path)
 	return is_same;
 }
 
+/* A directory that is there and is no longer what its process left. */
+static void say_changed(const struct binfile *bin, enum ctrace_status status)
+{
+	const struct ctrace_emitter_context *context = bin->context;
+	struct ct_buf text;
+
+	ct_buf_init(&text);
+	ct_buf_add_format(&text, "%s/metadata", context->place->path);
+	if (status == CTRACE_DAMAGED ||
+	    (status == CTRACE_NOT_FOUND && access(context->place->path, F_OK) == 0 &&
+	     access(ct_buf_text(&text), F_OK) != 0)) {
+		ct_buf_add_text(&text, ": it is not what the process wrote");
+		if (context->failed_at != NULL)
+			context->failed_at(context, ct_buf_text(&text));
+	}
+	ct_buf_fini(&text);
+}
+
 static enum ctrace_status open_directory(struct binfile *bin)
 {
 	const struct ctrace_place *place = bin->context->place;
@@ -234,6 +253,8 @@ static enum ctrace_status open_directory(struct binfile *bin)
 	status = resume_directory(bin, &bin->directory);
 	/* The directory is gone, belongs to another process, or is unreadable, and is not touched.
 	 */
+	if (bin->context->recovering)
+		say_changed(bin, status);
 	if (status == CTRACE_NOT_FOUND || status == CTRACE_DAMAGED || status == CTRACE_TIMED_OUT)
 		return create_directory(bin, bin->generation, &(const struct ct_bin_open_mode){ 0 },
 					&bin->directory);
@@ -325,7 +346,8 @@ static enum ctrace_status directory_go_over(struct binfile *bin, struct ct_bin_d
 	enum ctrace_status status;
 
 	ct_bin_directory_set_clock(before, bin->context, CT_BIN_CLOCK_LAST);
-	ct_bin_directory_end(before);
+	if (!before->was_changed)
+		ct_bin_directory_end(before);
 	bin->directory = next;
 	bin->generation = generation;
 	note_place(bin);
@@ -404,6 +426,11 @@ static enum ctrace_status bin_write(void *self, const struct ctrace_batch *batch
 	struct binfile *bin = self;
 	enum ctrace_status status = write_where_it_is(bin, batch);
 
+	if (status == CTRACE_NOT_FOUND && bin->directory->was_changed) {
+		status = generation_begin_next(bin, false);
+		if (status == CTRACE_OK)
+			status = ct_bin_write(bin->directory, batch);
+	}
 	if (status == CTRACE_BUFFER_TOO_SMALL && ct_bin_limit_extend(&bin->limit, bin->directory))
 		status = ct_bin_write(bin->directory, batch);
 	if (status == CTRACE_BUFFER_TOO_SMALL) {

@@ -156,6 +156,17 @@ static void load_split(struct textfile *text)
 	}
 }
 
+/* Lines that were delivered are no longer there. */
+static void say_changed(const struct ctrace_emitter_context *context, enum ctrace_status status,
+			uint64_t size)
+{
+	uint64_t counts = context->place->offset;
+
+	size = status == CTRACE_OK ? size : 0;
+	if ((status == CTRACE_OK || status == CTRACE_NOT_FOUND) && size < counts)
+		ct_file_say_missing(context, context->place->path, counts - size, counts);
+}
+
 static enum ctrace_status open_file(struct textfile *text)
 {
 	const struct ctrace_emitter_context *context = text->out.context;
@@ -167,6 +178,8 @@ static enum ctrace_status open_file(struct textfile *text)
 	/* Resuming comes first: it may cut off half a line, but no whole one. */
 	if (context->place->path[0] == '/')
 		status = ct_text_file_resume(&text->file, context, text->sharing);
+	if (is_recovering && ct_text_file_turns(context->place, &generation) == 0)
+		say_changed(context, status, text->file.size);
 	if (is_recovering && text->sharing == CT_TEXT_GENERATION &&
 	    ct_text_file_turns(context->place, &generation) != 0)
 		load_split(text);

@@ -119,6 +119,21 @@ bool ct_file_name_print(struct ct_buf *out, const struct ctrace_emitter_context 
 	return !out->failed;
 }
 
+void ct_file_say_missing(const struct ctrace_emitter_context *context, const char *path,
+			 uint64_t missing, uint64_t counts)
+{
+	struct ct_buf text;
+
+	if (context->failed_at == NULL)
+		return;
+	ct_buf_init(&text);
+	ct_buf_add_text(&text, path);
+	ct_buf_add_format(&text, ": %llu of %llu bytes that were delivered there are missing",
+			  (unsigned long long)missing, (unsigned long long)counts);
+	context->failed_at(context, ct_buf_text(&text));
+	ct_buf_fini(&text);
+}
+
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name)
 {
 	if (name->size == 0 || name->size > size ||

@@ -146,6 +146,7 @@ struct ct_ring_head {
 	uint64_t passed_over; /* of consumed, missing in a destination that was passed over */
 	/* of consumed, missing in a writer's data set (NOWRAP), or a spool, that was full */
 	uint64_t unwritten;
+	uint64_t unreadable; /* bytes in which a recoverer found no event */
 	_Alignas(CT_CACHE_LINE) struct ct_cursor cursor[CT_DEST_LIMIT];
 };
 _Static_assert(sizeof(struct ct_ring_head) <= CT_RING_HEAD_SIZE, "the head of a ring is two pages");
@@ -244,9 +245,8 @@ enum ctrace_status ct_ring_make(struct ct_ring *ring, int directory_fd, uint32_t
 				size_t capacity) CT_MUST_USE;
 bool ct_ring_number(struct ct_ring *ring, int directory_fd, uint32_t index) CT_MUST_USE;
 /* Copies the ring of another process's session with pread: its head, and the pending data.
- * Everything in the copy is within bounds.  Returns NOT_FOUND for a private ring, which has no
- * file.
- */
+ * Everything in the copy is within bounds.  What is missing of a file that was cut is no event in
+ * the copy.  Returns NOT_FOUND for a private ring, which has no file. */
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
 				uint32_t index) CT_MUST_USE;
 /* The same for a private ring of the calling process, while its thread goes on. */
@@ -257,16 +257,19 @@ enum ctrace_status ct_ring_copy_private(struct ct_ring *ring,
 void ct_ring_copy_racing(unsigned char *to, const unsigned char *from, size_t size);
 /* The steps of ct_ring_load(), for a reader that wants less than the whole ring: a descriptor; the
  * checked head; the bytes between two positions.  Both positions are at or before the head and at
- * most `capacity` apart. */
+ * most `capacity` apart.  *out_end: where the bytes end in a file that was cut, else `to`. */
 enum ctrace_status ct_ring_open(const struct ct_session *session, uint32_t index,
 				int *out_fd) CT_MUST_USE;
 enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head *out) CT_MUST_USE;
 enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to,
-				     unsigned char *out) CT_MUST_USE;
+				     unsigned char *out, uint64_t *out_end) CT_MUST_USE;
 /* Returns the number of pending events, like ct_ring_count_pending(), but without a copy of the
- * ring. */
+ * ring.  Adds the pending bytes in which there is no event to *unreadable. */
 uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
-			       const struct ct_class_image *classes);
+			       const struct ct_class_image *classes, uint64_t *unreadable);
+/* Adds what of a dead process's rings cannot be read: "ring.2 is missing; ring.3: 768 bytes cannot
+ * be read".  Returns the number of such rings.  Waiting rings are walked. */
+uint32_t ct_ring_explain_damage(const struct ct_session *session, struct ct_buf *out);
 /* Maps the ring of a live process's session (ct_session_map()), for an external writer.  Returns
  * NOT_FOUND for a private ring. */
 enum ctrace_status ct_ring_map(struct ct_ring *ring, const struct ct_session *session,
@@ -318,6 +321,10 @@ static inline void ct_ring_pass(struct ct_cursor_place *place, const struct ct_e
 	place->count += !event->is_mark;
 	place->state = (struct ct_event_state){ .ticks = event->ticks, .tid = event->tid };
 }
+/* Returns where events can be read again behind damage at `position`: at the next of the head's
+ * anchors; else `limit`. */
+uint64_t ct_ring_next_mark(const uint64_t marks[CT_RING_ANCHORS], uint64_t position,
+			   uint64_t limit);
 /* Returns the decoder's state at the tail. */
 struct ct_event_state ct_ring_tail_state(const struct ct_ring_head *head);
 /* Frees everything before place.  Wakes the producer when a quarter of the ring is free; else

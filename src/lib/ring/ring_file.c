@@ -308,14 +308,14 @@ static enum ctrace_status find_directory(const struct ct_session *session, uint3
 	return *out_other >= 0 ? CTRACE_OK : errno == ENOENT ? CTRACE_NOT_FOUND : CTRACE_DENIED;
 }
 
-/* Checked in an annex, where the directory's owner may have put anything. */
+/* In an annex the directory's owner may have put anything. */
 static bool is_plain_file(int fd, int annex_fd)
 {
 	struct stat info, directory;
 
-	return annex_fd < 0 ||
-	       (fstat(fd, &info) == 0 && fstat(annex_fd, &directory) == 0 &&
-		S_ISREG(info.st_mode) && info.st_nlink == 1 && info.st_uid == directory.st_uid);
+	return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+	       (annex_fd < 0 || (fstat(annex_fd, &directory) == 0 && info.st_nlink == 1 &&
+				 info.st_uid == directory.st_uid));
 }
 
 /* Checks that the copied head stays within its ring. */
@@ -431,31 +431,34 @@ enum ctrace_status ct_ring_read_head(int fd, uint32_t index, struct ct_ring_head
 }
 
 static enum ctrace_status read_part(const struct source *source, uint64_t from, uint64_t size,
-				    unsigned char *out)
+				    unsigned char *out, size_t *out_got)
 {
-	size_t got = 0;
-	enum ctrace_status status = CTRACE_OK;
-
-	if (size > 0)
-		status = source_read(source, out, size, CT_RING_HEAD_SIZE + from, &got);
-	return status != CTRACE_OK || got == size ? status : CTRACE_DAMAGED;
+	*out_got = 0;
+	return size > 0 ? source_read(source, out, size, CT_RING_HEAD_SIZE + from, out_got)
+			: CTRACE_OK;
 }
 
+/* *out_end: as in ct_ring_read_data().  What is there behind it is read, too. */
 static enum ctrace_status source_read_data(const struct source *source, uint64_t capacity,
-					   uint64_t from, uint64_t to, unsigned char *out)
+					   uint64_t from, uint64_t to, unsigned char *out,
+					   uint64_t *out_end)
 {
 	uint64_t at = from & (capacity - 1);
 	uint64_t size = to - from;
 	uint64_t first = size < capacity - at ? size : capacity - at;
-	enum ctrace_status status = read_part(source, at, first, out);
+	size_t got, got_behind = 0;
+	enum ctrace_status status = read_part(source, at, first, out, &got);
 
-	return status == CTRACE_OK ? read_part(source, 0, size - first, out + first) : status;
+	if (status == CTRACE_OK)
+		status = read_part(source, 0, size - first, out + first, &got_behind);
+	*out_end = from + (got < first ? got : first + got_behind);
+	return status;
 }
 
 enum ctrace_status ct_ring_read_data(int fd, uint64_t capacity, uint64_t from, uint64_t to,
-				     unsigned char *out)
+				     unsigned char *out, uint64_t *out_end)
 {
-	return source_read_data(&(struct source){ .fd = fd }, capacity, from, to, out);
+	return source_read_data(&(struct source){ .fd = fd }, capacity, from, to, out, out_end);
 }
 
 static uint64_t first_waiting(const struct ct_ring_head *head)
@@ -492,13 +495,36 @@ static void drop_overwritten(const struct source *source, uint32_t index, struct
 	copy->oldest_state = now.oldest_state;
 }
 
+/* The event at the end of what there is would be read with zeros in the place of what is missing,
+ * so it gets the number of no class. */
+static void blot_cut_event(const struct ct_ring *ring, const struct ct_class_image *classes,
+			   uint64_t position, uint64_t end)
+{
+	uint64_t limit = ring->head->head;
+	struct ct_event_state state = { 0 };
+
+	while (position < end) {
+		struct ct_event event = { .size = 0 };
+
+		if (ct_event_decode(classes, ct_ring_at(ring, position), limit - position, &state,
+				    &event) != CTRACE_OK) {
+			position = ct_ring_next_mark(ring->head->anchors, position, limit);
+			continue;
+		}
+		if (position + event.size > end)
+			memset(ct_ring_at(ring, position), 0, sizeof(uint16_t));
+		position += event.size;
+	}
+}
+
+/* classes: of what is in a file; NULL: a private ring, of which nothing is missing. */
 static enum ctrace_status source_load(const struct source *source, uint32_t index,
-				      struct ct_ring *ring)
+				      const struct ct_class_image *classes, struct ct_ring *ring)
 {
 	struct ct_ring_head copy;
 	enum ctrace_status status;
+	uint64_t from, end;
 	void *address;
-	uint64_t from;
 
 	status = source_read_head(source, index, &copy);
 	if (status != CTRACE_OK)
@@ -510,9 +536,9 @@ static enum ctrace_status source_load(const struct source *source, uint32_t inde
 	/* Copies only pending data: a recoverer may have thousands of rings, nearly all empty.  The
 	 * head was copied first, so the data hold at least what it describes. */
 	from = first_waiting(&copy);
-	status = source_read_data(source, copy.capacity, from, copy.head,
-				  (unsigned char *)address + CT_RING_HEAD_SIZE +
-					  (from & (copy.capacity - 1)));
+	status = source_read_data(
+		source, copy.capacity, from, copy.head,
+		(unsigned char *)address + CT_RING_HEAD_SIZE + (from & (copy.capacity - 1)), &end);
 	if (status != CTRACE_OK) {
 		(void)munmap(address, CT_RING_HEAD_SIZE + 2 * copy.capacity);
 		return status;
@@ -520,18 +546,21 @@ static enum ctrace_status source_load(const struct source *source, uint32_t inde
 	if (copy.overflow == CT_OVERFLOW_OVERWRITE)
 		drop_overwritten(source, index, address);
 	set_copied(ring, address, address);
+	if (end < copy.head && classes != NULL)
+		blot_cut_event(ring, classes, from, end);
 	return CTRACE_OK;
 }
 
 enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *session,
 				uint32_t index)
 {
+	const struct ct_class_image classes = ct_session_classes(session);
 	struct source source = { .own = NULL };
 	enum ctrace_status status = ct_ring_open(session, index, &source.fd);
 
 	if (status != CTRACE_OK)
 		return status;
-	status = source_load(&source, index, ring);
+	status = source_load(&source, index, &classes, ring);
 	if (status == CTRACE_OK)
 		ring->fd = source.fd;
 	else
@@ -541,7 +570,7 @@ enum ctrace_status ct_ring_load(struct ct_ring *ring, const struct ct_session *s
 
 enum ctrace_status ct_ring_copy_private(struct ct_ring *ring, const struct ct_ring *own)
 {
-	return source_load(&(struct source){ .own = own }, own->index, ring);
+	return source_load(&(struct source){ .own = own }, own->index, NULL, ring);
 }
 
 /* Counts the whole events in a piece of a ring.  Returns their size in bytes. */
@@ -561,9 +590,9 @@ static size_t count_events(const struct ct_class_image *classes, const unsigned 
 }
 
 uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
-			       const struct ct_class_image *classes)
+			       const struct ct_class_image *classes, uint64_t *unreadable)
 {
-	uint64_t position = first_waiting(head);
+	uint64_t position = first_waiting(head), end = 0;
 	struct ct_buf window;
 	size_t room = WINDOW;
 	uint64_t count = 0;
@@ -576,17 +605,69 @@ uint64_t ct_ring_count_waiting(int fd, const struct ct_ring_head *head,
 		ct_buf_clear(&window);
 		if (!ct_buf_reserve(&window, size) ||
 		    ct_ring_read_data(fd, head->capacity, position, position + size,
-				      (unsigned char *)window.data) != CTRACE_OK)
+				      (unsigned char *)window.data, &end) != CTRACE_OK)
 			break;
+		size = (size_t)(end - position);
 		taken = count_events(classes, (const unsigned char *)window.data, size, &count);
-		if (taken == 0 && size == waits)
-			break;
-		/* The event is larger than the window. */
-		if (taken == 0)
-			room *= 2;
 		position += taken;
+		if (taken == 0 && size == room && size < waits) {
+			room *= 2; /* the event is larger than the window */
+		} else if (taken == 0) {
+			uint64_t next = ct_ring_next_mark(head->anchors, position, head->head);
+
+			*unreadable += next - position;
+			position = next;
+			room = WINDOW;
+		}
 	}
 	ct_buf_fini(&window);
+	return count;
+}
+
+/* Returns true when the ring has been explained. */
+static bool explain_ring(const struct ct_session *session, uint32_t index,
+			 const struct ct_class_image *classes, struct ct_buf *out)
+{
+	uint32_t place = session->head->ring_place[index];
+	char name[32], why[CT_DIRECTORY_WHY_SIZE];
+	uint64_t unreadable = 0;
+	struct ct_ring_head head;
+	enum ctrace_status status;
+	int fd;
+
+	if (place == CT_RING_PRIVATE || place == CT_RING_SETTLED)
+		return false;
+	ring_name(name, index);
+	status = ct_ring_open(session, index, &fd);
+	if (status == CTRACE_OK) {
+		status = ct_ring_read_head(fd, index, &head);
+		if (status == CTRACE_OK)
+			(void)ct_ring_count_waiting(fd, &head, classes, &unreadable);
+		ct_os_close(&fd);
+	}
+	if (status == CTRACE_OK && unreadable + head.unreadable == 0)
+		return false;
+	if (out->size != 0)
+		ct_buf_add_text(out, "; ");
+	if (status == CTRACE_OK)
+		ct_buf_add_format(out, "%s: %llu bytes cannot be read", name,
+				  (unsigned long long)(unreadable + head.unreadable));
+	else if (place == CT_RING_IN_DIRECTORY &&
+		 ct_directory_file_is_odd(session->directory_fd, name, why))
+		ct_buf_add_text(out, why);
+	else
+		ct_buf_add_format(out, "%s %s", name,
+				  status == CTRACE_NOT_FOUND ? "is missing" : "cannot be read");
+	return true;
+}
+
+uint32_t ct_ring_explain_damage(const struct ct_session *session, struct ct_buf *out)
+{
+	const struct ct_class_image classes = ct_session_classes(session);
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < session->head->ring_count; i++)
+		count += explain_ring(session, i, &classes, out);
 	return count;
 }
 

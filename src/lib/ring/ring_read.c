@@ -163,6 +163,17 @@ size_t ct_ring_copy_aside(const struct ct_ring *ring, struct ct_cursor_place *pl
 	return size;
 }
 
+uint64_t ct_ring_next_mark(const uint64_t marks[CT_RING_ANCHORS], uint64_t position, uint64_t limit)
+{
+	for (unsigned i = 0; i < CT_RING_ANCHORS; i++) {
+		uint64_t mark = __atomic_load_n(&marks[i], __ATOMIC_RELAXED);
+
+		if (mark > position && mark < limit)
+			limit = mark;
+	}
+	return limit;
+}
+
 /* Can both positions belong to one ring?  If not, a walk between them would not end. */
 static bool is_within(const struct ct_ring *ring, uint64_t position, uint64_t limit)
 {
@@ -287,8 +298,11 @@ static uint64_t count_racing(const struct ct_ring *ring, const struct ct_class_i
 			count = 0;
 			continue;
 		}
-		if (status != CTRACE_OK)
-			break;
+		if (status != CTRACE_OK) {
+			place->position =
+				ct_ring_next_mark(ring->head->anchors, place->position, limit);
+			continue;
+		}
 		count += !event.is_mark;
 		ct_ring_pass(place, &event);
 	}
@@ -309,8 +323,11 @@ uint64_t ct_ring_count_pending(const struct ct_ring *ring, const struct ct_class
 		struct ct_event event;
 
 		if (ct_event_decode(classes, ct_ring_at(ring, place.position),
-				    limit - place.position, &place.state, &event) != CTRACE_OK)
-			break;
+				    limit - place.position, &place.state, &event) != CTRACE_OK) {
+			place.position =
+				ct_ring_next_mark(ring->head->anchors, place.position, limit);
+			continue;
+		}
 		count += !event.is_mark;
 		place.position += event.size;
 	}

@@ -57,22 +57,21 @@ static void recovery_print_directory(FILE *to, const char *run_directory, const 
 	fputs(": ", to);
 }
 
-/* Prints each path on a line of its own, as an indented list. */
-static void report_elsewhere(FILE *to, const char *paths)
+/* Prints each line indented. */
+static void report_notes(FILE *to, const char *lines)
 {
-	while (*paths != '\0') {
-		size_t size = strcspn(paths, "\n");
+	while (*lines != '\0') {
+		size_t size = strcspn(lines, "\n");
 
-		fputs("  events are in ", to);
-		ct_tool_print(to, paths, size);
+		fputs("  ", to);
+		ct_tool_print(to, lines, size);
 		fputc('\n', to);
-		paths += size + (paths[size] == '\n');
+		lines += size + (lines[size] == '\n');
 	}
 }
 
 static void report_directory(const char *run_directory, const char *directory, bool ok,
-			     uint64_t delivered, const char *message, const char *elsewhere,
-			     void *user)
+			     uint64_t delivered, const char *message, const char *notes, void *user)
 {
 	const struct ct_recovery_sweep *run = user;
 	FILE *to = ok ? stdout : stderr;
@@ -81,16 +80,17 @@ static void report_directory(const char *run_directory, const char *directory, b
 		return;
 	recovery_print_directory(to, run_directory, directory);
 	fprintf(to, "%s, %" PRIu64 " event%s delivered",
-		ok                                          ? "recovered"
-		: strcmp(message, CT_RECOVER_GIVEN_UP) == 0 ? "given up and removed"
-							    : "kept",
+		ok && strcmp(message, CT_RECOVER_DISCARDED) == 0 ? "discarded"
+		: ok                                             ? "recovered"
+		: strcmp(message, CT_RECOVER_GIVEN_UP) == 0      ? "given up and removed"
+								 : "kept",
 		delivered, delivered == 1 ? "" : "s");
 	if (!ok && message != NULL && message[0] != '\0') {
 		fputs(": ", to);
 		ct_tool_print(to, message, strlen(message));
 	}
 	fputc('\n', to);
-	report_elsewhere(to, elsewhere);
+	report_notes(to, notes);
 }
 
 /* A message from a child that recovers for another user to its parent: each step, and at the end
@@ -139,6 +139,8 @@ static void total_add(struct ct_recovery *total, const struct ct_recovery *more)
 	total->in_storage += more->in_storage;
 	total->kept += more->kept;
 	total->given_up += more->given_up;
+	total->spoilt += more->spoilt;
+	total->changed += more->changed;
 	total->delivered += more->delivered;
 	total->damaged += more->damaged;
 	total->undeliverable += more->undeliverable;
@@ -310,7 +312,7 @@ static void sweep_recover_for(struct ct_recovery_sweep *run, const char *run_dir
 }
 
 /* Reports what could not be delivered so far, and until when it is kept. */
-static void report_tries(const struct ct_session_head *head)
+static void report_tries(const struct ct_session_head *head, bool is_damaged)
 {
 	uint64_t until = ct_recover_until_ns(head);
 	char when[CT_TOOL_DATE];
@@ -318,21 +320,25 @@ static void report_tries(const struct ct_session_head *head)
 	if (until == 0)
 		return;
 	ct_tool_date(until, when);
-	printf("  a destination has failed %" PRIu64
-	       " time%s; undelivered events are removed after %s\n",
-	       head->recover_tries, head->recover_tries == 1 ? "" : "s", when);
+	printf("  %s %" PRIu64 " time%s; undelivered events are removed after %s\n",
+	       is_damaged ? "recovery has failed" : "a destination has failed", head->recover_tries,
+	       head->recover_tries == 1 ? "" : "s", when);
+}
+
+static bool is_discarded(const struct ct_recovery_sweep *run, uint32_t pid)
+{
+	return run->total.discards == UINT32_MAX || run->total.discards == pid;
 }
 
 static void report_storage(const struct ct_recovery_sweep *run,
 			   const struct ct_directory_entry *entry,
 			   const struct ct_session_head *head, uint64_t until)
 {
-	bool is_discarded = run->total.discards == UINT32_MAX || run->total.discards == head->pid;
 	char when[CT_TOOL_DATE];
 
 	ct_tool_date(until, when);
 	recovery_print_directory(stdout, entry->run_directory, entry->name);
-	fputs(is_discarded ? "would be discarded: " : "in storage: ", stdout);
+	fputs(is_discarded(run, head->pid) ? "would be discarded: " : "in storage: ", stdout);
 	ct_tool_print(stdout, head->program, strnlen(head->program, sizeof(head->program)));
 	printf(" (process %u of user %u), removed after %s\n", (unsigned)head->pid,
 	       (unsigned)entry->uid, when);
@@ -344,7 +350,9 @@ static void report_orphan(const struct ct_directory_entry *entry, void *user)
 	char why[CT_DIRECTORY_WHY_SIZE];
 	struct ct_session session;
 	enum ctrace_status status;
+	struct ct_buf damage;
 	uint64_t until;
+	bool is_damaged;
 
 	if (entry->is_alive)
 		return;
@@ -358,8 +366,7 @@ static void report_orphan(const struct ct_directory_entry *entry, void *user)
 	if (status != CTRACE_OK) {
 		run->total.kept++;
 		recovery_print_directory(stderr, entry->run_directory, entry->name);
-		fprintf(stderr, "cannot be read: %s\n",
-			ct_directory_explain(entry->run_directory, entry->name, status, why));
+		fprintf(stderr, "cannot be read: %s\n", ct_directory_explain(entry, status, why));
 		return;
 	}
 	if (!run->total.anyway && !ct_place_is_here(&session)) {
@@ -369,12 +376,26 @@ static void report_orphan(const struct ct_directory_entry *entry, void *user)
 		ct_session_close(&session, false);
 		return;
 	}
-	recovery_print_directory(stdout, entry->run_directory, entry->name);
-	fputs("would be recovered: ", stdout);
+	ct_buf_init(&damage);
+	is_damaged = ct_ring_explain_damage(&session, &damage) != 0;
+	if (is_damaged && !is_discarded(run, entry->pid)) {
+		run->total.kept++;
+		recovery_print_directory(stdout, entry->run_directory, entry->name);
+		fputs("would be kept, and the rest delivered: ", stdout);
+		ct_tool_print(stdout, ct_buf_text(&damage), damage.size);
+	} else {
+		recovery_print_directory(stdout, entry->run_directory, entry->name);
+		fputs(is_damaged                         ? "would be discarded"
+		      : session.head->recover_tries != 0 ? "would be tried again"
+							 : "would be recovered",
+		      stdout);
+	}
+	ct_buf_fini(&damage);
+	fputs(": ", stdout);
 	ct_tool_print(stdout, session.head->program,
 		      strnlen(session.head->program, sizeof(session.head->program)));
 	printf(" (process %u of user %u)\n", (unsigned)session.head->pid, (unsigned)entry->uid);
-	report_tries(session.head);
+	report_tries(session.head, is_damaged);
 	ct_session_close(&session, false);
 }
 

@@ -25,6 +25,9 @@ struct list_counters {
 	uint64_t pending_bytes;
 	uint64_t bytes; /* ever written into them */
 	uint32_t rings;
+	uint64_t unreadable_bytes; /* of a dead process's rings */
+	uint32_t unreadable;       /* further rings, which cannot be read at all */
+	uint32_t first_unreadable; /* the number of one of them */
 	uint32_t hidden;   /* further rings, in private memory: their events are not counted */
 	uint64_t capacity; /* bytes, of all */
 	uint32_t fullest;  /* percent */

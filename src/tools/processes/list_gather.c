@@ -152,10 +152,12 @@ static void ring_add(struct list_counters *counters, int fd, struct ct_ring_head
 		counters->capacity += ring.capacity;
 	}
 	counters->bytes += head->head;
+	counters->unreadable_bytes += head->unreadable;
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++)
 		counters->lost[i] += head->lost[i];
 	if (head->kept == CT_KEPT_STORAGE) {
-		counters->in_storage += ct_ring_count_waiting(fd, head, classes);
+		counters->in_storage +=
+			ct_ring_count_waiting(fd, head, classes, &counters->unreadable_bytes);
 		counters->wrapped += head->oldest_count;
 		return;
 	}
@@ -165,13 +167,29 @@ static void ring_add(struct list_counters *counters, int fd, struct ct_ring_head
 	if (percent > counters->fullest)
 		counters->fullest = percent;
 	counters->delivered += head->consumed > gone ? head->consumed - gone : 0;
-	counters->pending += ct_ring_count_waiting(fd, head, classes);
+	counters->pending += ct_ring_count_waiting(fd, head, classes, &counters->unreadable_bytes);
 	counters->pending_bytes += used;
 	counters->lost[CTRACE_LOSS_OVERWRITTEN] +=
 		head->overwritten + ct_ring_count_overwritten(&ring);
 	counters->lost[CTRACE_LOSS_DAMAGED] += head->undelivered;
 	counters->lost[CTRACE_LOSS_UNDELIVERABLE] += head->passed_over;
 	counters->no_room += head->unwritten;
+}
+
+/* A ring that cannot be read has taken its counts along.  Those of the destinations have them, too:
+ * each counts its own events, so the largest are the least that there were. */
+static void counters_complete(const struct ct_session *session, struct list_counters *counters)
+{
+	for (unsigned i = 0; i < CT_WRITER_SLOT; i++) {
+		struct ct_dest *dest = &session->head->dest[i];
+		uint64_t delivered = ct_dest_current(dest)->delivered;
+
+		if (delivered > counters->delivered)
+			counters->delivered = delivered;
+		for (unsigned reason = 0; reason < CTRACE_LOSS_COUNT; reason++)
+			if (dest->lost[reason] > counters->lost[reason])
+				counters->lost[reason] = dest->lost[reason];
+	}
 }
 
 void ct_list_gather_counters(const struct ct_session *session, struct list_counters *counters)
@@ -182,18 +200,28 @@ void ct_list_gather_counters(const struct ct_session *session, struct list_count
 	*counters = (struct list_counters){ .rings = 0 };
 	for (uint32_t i = 0; i < head->ring_count; i++) {
 		struct ct_ring_head ring;
+		enum ctrace_status status;
 		int fd;
 
-		if (ct_ring_open(session, i, &fd) != CTRACE_OK) {
+		if (head->ring_place[i] == CT_RING_PRIVATE ||
+		    head->ring_place[i] == CT_RING_SETTLED) {
 			counters->hidden += head->ring_place[i] == CT_RING_PRIVATE;
 			continue;
 		}
-		/* Reads only the ring's head: the ring itself may be a gigabyte of third-party
-		 * data. */
-		if (ct_ring_read_head(fd, i, &ring) == CTRACE_OK)
-			ring_add(counters, fd, &ring, &classes);
-		ct_os_close(&fd);
+		status = ct_ring_open(session, i, &fd);
+		if (status == CTRACE_OK) {
+			status = ct_ring_read_head(fd, i, &ring);
+			if (status == CTRACE_OK)
+				ring_add(counters, fd, &ring, &classes);
+			ct_os_close(&fd);
+		}
+		if (status != CTRACE_OK) {
+			counters->unreadable++;
+			counters->first_unreadable = i;
+		}
 	}
+	if (counters->unreadable != 0)
+		counters_complete(session, counters);
 	for (unsigned i = 0; i < CTRACE_LOSS_COUNT; i++) {
 		counters->lost[i] += head->lost[i];
 		counters->lost_total += counters->lost[i];

@@ -128,8 +128,7 @@ static void process_diagnose(struct stats *stats, const struct target *target,
 		return;
 	fputs("ctrace stats: ", stderr);
 	ct_tool_print(stderr, entry->run_directory, strlen(entry->run_directory));
-	fprintf(stderr, "/%s: %s\n", entry->name,
-		ct_directory_explain(entry->run_directory, entry->name, status, why));
+	fprintf(stderr, "/%s: %s\n", entry->name, ct_directory_explain(entry, status, why));
 }
 
 static enum ctrace_status process_add(struct stats *stats, struct list_process *list)

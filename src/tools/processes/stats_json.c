@@ -43,6 +43,8 @@ static json_t *json_rings(const struct list_counters *counters)
 	add_number(rings, "capacity_bytes", counters->capacity);
 	add_number(rings, "pending_bytes", counters->pending_bytes);
 	add_number(rings, "fullest_percent", counters->fullest);
+	add_number(rings, "unreadable", counters->unreadable);
+	add_number(rings, "unreadable_bytes", counters->unreadable_bytes);
 	return rings;
 }
 

@@ -88,6 +88,17 @@ static void print_rings(const struct printer *printer, const struct stats_proces
 			"\n    %" PRIu32
 			" more ring%s in private memory: events there are not counted here",
 			counters->hidden, counters->hidden == 1 ? "" : "s");
+	if (!process->is_alive && counters->unreadable_bytes != 0)
+		fprintf(printer->to,
+			"\n    %" PRIu64
+			" bytes of rings cannot be read: events there are not counted",
+			counters->unreadable_bytes);
+	if (!process->is_alive && counters->unreadable != 0)
+		fprintf(printer->to,
+			"\n    %" PRIu32
+			" ring%s (ring.%u) cannot be read: events there are not counted",
+			counters->unreadable, counters->unreadable == 1 ? "" : "s",
+			(unsigned)counters->first_unreadable);
 	if (process->late_rings != 0)
 		fprintf(printer->to,
 			"\n    not ready in time: %" PRIu64

@@ -12,12 +12,11 @@ static char last_message[200];
 static bool last_ok;
 
 static void note(const char *run_directory, const char *directory, bool ok, uint64_t delivered,
-		 const char *message, const char *elsewhere, void *user)
+		 const char *message, const char *notes, void *user)
 {
 	(void)user;
-	(void)elsewhere;
 	(void)delivered;
-	(void)elsewhere;
+	(void)notes;
 	assert_string_equal(run_directory, run_dir);
 	assert_true(strlen(directory) > 0);
 	reports++;
@@ -25,11 +24,16 @@ static void note(const char *run_directory, const char *directory, bool ok, uint
 	(void)snprintf(last_message, sizeof last_message, "%s", message);
 }
 
+static void recover_on(void)
+{
+	ct_recover(run_dir, NULL, &total, note, NULL);
+}
+
 static void recover(void)
 {
 	memset(&total, 0, sizeof total);
 	reports = 0;
-	ct_recover(run_dir, NULL, &total, note, NULL);
+	recover_on();
 }
 
 static unsigned count_directories(void)
@@ -512,10 +516,19 @@ static void damage_inside_a_ring_is_reported_and_the_rest_delivered(void **state
 	(void)state;
 	let_die(2, CT_OVERFLOW_BLOCK, 200, 0, damage_an_event);
 	recover();
-	assert_int_equal(total.recovered, 1);
+	assert_int_equal(total.kept, 1);
+	assert_int_equal(total.spoilt, 1);
 	assert_true(total.damaged > 0);
-	assert_true(strstr(last_message, "damaged") != NULL);
+	assert_non_null(strstr(last_message, "ring.0: "));
+	assert_non_null(strstr(last_message, " bytes cannot be read"));
 	assert_int_equal(count_output(&output_a), 150);
+	recover(); /* what cannot be read stays so, and nothing comes twice */
+	assert_int_equal(total.spoilt, 1);
+	assert_int_equal(count_output(&output_a), 150);
+	assert_int_equal(count_directories(), 1);
+	total = (struct ct_recovery){ .discards = UINT32_MAX };
+	recover_on();
+	assert_int_equal(total.kept, 0);
 	assert_int_equal(count_directories(), 0);
 }
 

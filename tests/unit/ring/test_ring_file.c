@@ -288,6 +288,7 @@ static void assert_same_in_parts(uint64_t waiting)
 {
 	static unsigned char bytes[CAPACITY];
 	struct ct_ring_head head;
+	uint64_t unreadable = 0, end;
 	int fd;
 
 	assert_int_equal(ct_ring_open(&session, 4, &fd), CTRACE_NOT_FOUND);
@@ -295,17 +296,21 @@ static void assert_same_in_parts(uint64_t waiting)
 	assert_int_equal(ct_ring_read_head(fd, 4, &head), CTRACE_DAMAGED);
 	assert_int_equal(ct_ring_read_head(fd, 3, &head), CTRACE_OK);
 	assert_memory_equal(&head, ring.head, sizeof head);
-	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes), waiting);
+	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes, &unreadable), waiting);
 	/* It has come round: these lie on both sides of the end. */
 	assert_true((head.tail & (CAPACITY - 1)) > (head.head & (CAPACITY - 1)));
-	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes),
+	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes, &end),
 			 CTRACE_OK);
+	assert_int_equal(end, head.head);
+	assert_int_equal(unreadable, 0);
 	for (uint64_t at = head.tail; at < head.head; at++)
 		assert_int_equal(bytes[at - head.tail], ring.data[at & (CAPACITY - 1)]);
 	assert_int_equal(ftruncate(fd, CT_RING_HEAD_SIZE), 0);
-	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes),
-			 CTRACE_DAMAGED);
-	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes), 0);
+	assert_int_equal(ct_ring_read_data(fd, head.capacity, head.tail, head.head, bytes, &end),
+			 CTRACE_OK);
+	assert_int_equal(end, head.tail);
+	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes, &unreadable), 0);
+	assert_int_equal(unreadable, head.head - head.tail);
 	(void)close(fd);
 }
 
@@ -328,7 +333,7 @@ static void large_events_are_counted_and_loaded(void **state)
 	assert_true(produce(64, 4));
 	assert_int_equal(ct_ring_open(&session, 3, &fd), CTRACE_OK);
 	assert_int_equal(ct_ring_read_head(fd, 3, &head), CTRACE_OK);
-	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes), 2);
+	assert_int_equal(ct_ring_count_waiting(fd, &head, &classes, &(uint64_t){ 0 }), 2);
 	(void)close(fd);
 	ct_ring_close(&ring);
 	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
@@ -470,13 +475,75 @@ static void a_file_cut_anywhere_is_damaged_or_shorter(void **state)
 {
 	static const off_t ends[] = { 65536 + 4095, 65536, 40000, 5000, 4097, 4096,
 				      4095,         1000,  64,    8,    7,    0 };
+	uint64_t before = UINT64_MAX, count;
 
 	(void)state;
 	make_dead_ring();
 	for (size_t i = 0; i < CT_COUNT(ends); i++) {
 		assert_int_equal(truncate(ring_path, ends[i]), 0);
-		assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
+		if (ends[i] < (off_t)CT_RING_HEAD_SIZE) {
+			assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_DAMAGED);
+			continue;
+		}
+		assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+		count = ct_ring_count_pending(&ring, &classes);
+		assert_true(count <= before);
+		before = count;
+		ct_ring_close(&ring);
 	}
+}
+
+/* What is missing costs the events in it, and those up to the next mark. */
+static void a_ring_that_was_cut_a_little_has_nearly_all_events(void **state)
+{
+	struct ct_session_head *head = calloc(1, sizeof *head);
+	uint64_t whole, waiting, unreadable = 0;
+	struct ct_ring_head words;
+	struct ct_buf why;
+	int fd;
+
+	(void)state;
+	assert_non_null(head);
+	make_dead_ring();
+	head->ring_count = 4;
+	for (unsigned i = 0; i < 3; i++)
+		head->ring_place[i] = CT_RING_SETTLED;
+	session.head = head;
+	ct_buf_init(&why);
+	assert_int_equal(ct_ring_explain_damage(&session, &why), 0);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	whole = ct_ring_count_pending(&ring, &classes);
+	ct_ring_close(&ring);
+	assert_int_equal(truncate(ring_path, CT_RING_HEAD_SIZE + CAPACITY - 768), 0);
+	assert_int_equal(ct_ring_load(&ring, &session, 3), CTRACE_OK);
+	assert_int_equal(ct_ring_open(&session, 3, &fd), CTRACE_OK);
+	assert_int_equal(ct_ring_read_head(fd, 3, &words), CTRACE_OK);
+	waiting = ct_ring_count_waiting(fd, &words, &classes, &unreadable);
+	(void)close(fd);
+	assert_true(waiting > 0 && waiting < whole);
+	assert_true(unreadable >= 768);
+	assert_int_equal(ct_ring_count_pending(&ring, &classes), waiting);
+	ct_ring_close(&ring);
+	assert_int_equal(ct_ring_explain_damage(&session, &why), 1);
+	assert_non_null(strstr(ct_buf_text(&why), "ring.3: "));
+	ct_buf_clear(&why);
+	assert_int_equal(unlink(ring_path), 0);
+	assert_int_equal(ct_ring_explain_damage(&session, &why), 1);
+	assert_string_equal(ct_buf_text(&why), "ring.3 is missing");
+	ct_buf_fini(&why);
+	session.head = NULL;
+	free(head);
+}
+
+static void events_begin_again_at_the_next_mark(void **state)
+{
+	const uint64_t marks[CT_RING_ANCHORS] = { 900, 100, 500 };
+
+	(void)state;
+	assert_int_equal(ct_ring_next_mark(marks, 0, 1000), 100);
+	assert_int_equal(ct_ring_next_mark(marks, 100, 1000), 500);
+	assert_int_equal(ct_ring_next_mark(marks, 900, 1000), 1000);
+	assert_int_equal(ct_ring_next_mark(marks, 501, 800), 800);
 }
 
 static void any_byte_of_the_head_or_the_data_may_be_changed(void **state)
@@ -656,6 +723,9 @@ int test_ring_file(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(a_file_cut_anywhere_is_damaged_or_shorter, set_up,
 						tear_down),
+		cmocka_unit_test_setup_teardown(a_ring_that_was_cut_a_little_has_nearly_all_events,
+						set_up, tear_down),
+		cmocka_unit_test(events_begin_again_at_the_next_mark),
 		cmocka_unit_test_setup_teardown(any_byte_of_the_head_or_the_data_may_be_changed,
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(positions_that_contradict_each_other_are_damage,

@@ -675,29 +675,38 @@ static void one_that_is_refused_comes_with_the_reason(void **state)
 	assert_false(exists("missing"));
 }
 
+static const char *explain(const char *name, bool is_alive, char why[CT_DIRECTORY_WHY_SIZE])
+{
+	const struct ct_directory_entry entry = {
+		.run_directory = run_dir, .name = name, .pid = 17, .is_alive = is_alive
+	};
+
+	return ct_directory_explain(&entry, CTRACE_DAMAGED, why);
+}
+
 static void what_is_wrong_with_a_directory_is_explained(void **state)
 {
+#define NEXT ": no event in it can be read; ctrace recover --discard=17 removes the directory"
 	char why[CT_DIRECTORY_WHY_SIZE] = "", name[5000];
-	const char *text = ctrace_status_text(CTRACE_DAMAGED);
 
 	(void)state;
 	assert_int_equal(mkdir("run/17.0", 0700), 0);
-	assert_string_equal(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why),
-			    "its session file is missing");
+	assert_string_equal(explain("17.0", false, why), "its session file is missing" NEXT);
+	put_file("run/17.0/session", "", 0);
+	assert_string_equal(explain("17.0", false, why), "its session file was emptied" NEXT);
+	assert_string_equal(explain("17.0", true, why), CT_DIRECTORY_CUT);
 	put_file("run/17.0/session", "x", 1);
-	put_file("run/17.0/ring.0", "x", 1);
-	assert_int_equal(mkfifo("run/17.0/other", 0600), 0); /* is no file of ctrace */
-	assert_string_equal(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why), text);
+	assert_string_equal(explain("17.0", false, why), "its session file is cut or damaged" NEXT);
+	assert_int_equal(unlink("run/17.0/session"), 0);
+	assert_int_equal(symlink("/dev/null", "run/17.0/session"), 0);
+	assert_string_equal(explain("17.0", false, why),
+			    "session is a symbolic link, not a file" NEXT);
 	assert_int_equal(mkfifo("run/17.0/ring.1", 0600), 0);
-	assert_string_equal(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why),
-			    "ring.1 is a FIFO, not a file");
-	assert_int_equal(unlink("run/17.0/ring.1"), 0);
-	assert_int_equal(symlink("/dev/null", "run/17.0/ring.2"), 0);
-	assert_non_null(
-		strstr(ct_directory_explain(run_dir, "17.0", CTRACE_DAMAGED, why), "ring.2 is a"));
+	assert_true(ct_directory_file_is_odd(AT_FDCWD, "run/17.0/ring.1", why));
+	assert_string_equal(why, "ring.1 is a FIFO, not a file");
 	memset(name, 'n', sizeof name - 1);
 	name[sizeof name - 1] = '\0';
-	assert_string_equal(ct_directory_explain(run_dir, name, CTRACE_DAMAGED, why), text);
+	assert_string_equal(explain(name, false, why), ctrace_status_text(CTRACE_DAMAGED));
 }
 
 int test_directory(void)
