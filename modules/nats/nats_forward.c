@@ -287,17 +287,28 @@ static enum ctrace_status metadata_send(struct ct_nats_forwarder *forward,
 	return status;
 }
 
-/* Is the trace closed, and has each byte of it been sent? */
+/* Is the trace closed, and has each byte of it been sent?  Files may have been cut since. */
 static bool trace_is_whole(const struct ct_nats_trace *trace, const char *text, size_t size)
 {
 	size_t end = 0;
-	bool is_whole = !trace->is_open &&
-			ct_bin_mark_find(text, size, CT_BIN_MARK_CLOSED, &end) != NULL &&
-			end == size;
+	const char *mark = ct_bin_mark_find(text, size, CT_BIN_MARK_CLOSED, &end);
+	bool is_whole = !trace->is_open && mark != NULL && end == size;
+	uint64_t marked = 0, sent = 0;
+	bool is_packed = false;
+	struct ct_bin_mark value;
+	uint32_t id;
 
-	for (const struct ct_nats_file *file = trace->files; file != NULL; file = file->next)
+	if (is_whole)
+		mark += sizeof CT_BIN_MARK_CLOSED - 1;
+	while (is_whole && ct_bin_mark_next(&mark, text + end, &id, &value) == CTRACE_OK)
+		marked += value.value;
+
+	for (const struct ct_nats_file *file = trace->files; file != NULL; file = file->next) {
+		is_packed = is_packed || strchr(file->name, 'z') != NULL;
 		is_whole = is_whole && file->sent == file->limit;
-	return is_whole;
+		sent += file->sent;
+	}
+	return is_whole && (is_packed || sent >= marked);
 }
 
 static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct ct_nats_trace *trace)
@@ -345,7 +356,7 @@ static enum ctrace_status trace_send(struct ct_nats_forwarder *forward, struct c
 			forward->copy->is_spool && !trace->is_open &&
 			ct_nats_spool_is_complete(trace, (const char *)text, (size_t)stat.st_size);
 		status = streams_look(forward, trace);
-		if (status == CTRACE_OK && forward->copy->verifies && trace->verified_ms == 0)
+		if (status == CTRACE_OK && forward->copy->verifies && !trace->is_verified)
 			status = ct_nats_trace_verify(forward, trace);
 		if (status == CTRACE_OK) {
 			is_complete =

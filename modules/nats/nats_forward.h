@@ -43,11 +43,13 @@ struct ct_nats_trace {
 	char *path;
 	struct ct_trace_info info;
 	char uuid[33];
-	bool is_open;         /* a process has it open */
-	bool is_begun;        /* its note was read */
-	int64_t verified_ms;  /* when it was compared with what the stream has; 0: it was not */
-	bool is_acknowledged; /* the servers have all that was sent */
-	bool is_noted;        /* the note is that of the present state */
+	bool is_open;     /* a process has it open */
+	bool is_begun;    /* its note was read */
+	bool is_verified; /* it was compared with what the stream has */
+	/* in the ids of its messages, because the servers lack what they had; 0: nothing */
+	int64_t sent_again_ms;
+	bool is_acknowledged;       /* the servers have all that was sent */
+	bool is_noted;              /* the note is that of the present state */
 	struct ct_nats_place place; /* its last message that the servers acknowledged */
 	/* of a spool: */
 	bool is_there;    /* found in this pass */

@@ -93,8 +93,8 @@ void ct_nats_trace_reset(struct ct_nats_trace *trace)
 		free(file);
 	}
 	trace->metadata = (struct ct_nats_file){ .name = CT_NATS_METADATA };
-	trace->is_begun = trace->is_sent = false;
-	trace->verified_ms = 0;
+	trace->is_begun = trace->is_sent = trace->is_verified = false;
+	trace->sent_again_ms = 0;
 	trace->place = (struct ct_nats_place){ .sequence = 0 };
 	trace->since_ms = 0;
 	trace->is_acknowledged = trace->is_noted = true;
@@ -115,6 +115,7 @@ static void trace_repeat(struct ct_nats_trace *trace)
 		file_repeat(file);
 	trace->place = (struct ct_nats_place){ .sequence = 0 };
 	trace->is_sent = trace->is_noted = false;
+	trace->sent_again_ms = nats_Now();
 	trace->since_ms = 0;
 }
 
@@ -244,10 +245,9 @@ bool ct_nats_messages_wait(struct ct_nats_forwarder *forward)
 	if (status != NATS_OK)
 		messages_drop(forward);
 	is_settled = __atomic_exchange_n(&forward->failed, 0, __ATOMIC_RELAXED) == 0 &&
-			  status == NATS_OK;
+		     status == NATS_OK;
 	for (struct ct_nats_trace *trace = forward->traces; trace != NULL; trace = trace->next) {
-		void (*settle)(struct ct_nats_file * file) =
-			is_settled ? file_take : file_go_back;
+		void (*settle)(struct ct_nats_file * file) = is_settled ? file_take : file_go_back;
 
 		if (trace->is_acknowledged)
 			continue;
@@ -375,9 +375,9 @@ enum ctrace_status ct_nats_message_send(struct ct_nats_forwarder *forward,
 			       (unsigned long long)chunk->offset,
 			       (unsigned long long)chunk->version, chunk->size);
 		/* The servers remember for a while what they had and have no longer. */
-		if (trace->verified_ms != 0)
+		if (trace->sent_again_ms != 0)
 			(void)snprintf(id + strlen(id), sizeof id - strlen(id), "/%llx",
-				       (unsigned long long)trace->verified_ms);
+				       (unsigned long long)trace->sent_again_ms);
 		options.MsgId = id;
 		/* Another stream may have the subject. */
 		options.ExpectStream = forward->address.stream;

@@ -87,6 +87,10 @@ static enum ctrace_status parts_read(struct ct_nats_forwarder *forward, const ch
 	natsSubscription_Destroy(subscription);
 	if (got == NATS_OK)
 		return status;
+	if (got == NATS_TIMEOUT && ct_nats_refusal(forward->link.connection) == NULL)
+		return ct_nats_forward_fail(forward, CTRACE_OUTPUT_ERROR, forward->address.stream,
+					    "the servers do not send messages that they count; "
+					    "their logs may say why");
 	return ct_nats_forward_fail(forward, CTRACE_OUTPUT_ERROR, forward->address.stream,
 				    ct_nats_request_reason(forward->link.connection, got));
 }
@@ -201,6 +205,7 @@ enum ctrace_status ct_nats_trace_verify(struct ct_nats_forwarder *forward,
 	trace->metadata.sent = trace->metadata.acknowledged = 0;
 	trace->metadata.restarts = trace->metadata.acknowledged_restarts = 0;
 	free(parts.list);
-	trace->verified_ms = status == CTRACE_OK ? nats_Now() : 0;
+	trace->is_verified = status == CTRACE_OK;
+	trace->sent_again_ms = nats_Now();
 	return status;
 }

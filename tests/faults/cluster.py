@@ -110,7 +110,7 @@ class Trial:
         sizes = {name: os.path.getsize(os.path.join(trace, name)) for name in os.listdir(trace) if name[0] != '.'}
         try:
             with open(os.path.join(trace, '.forwarded.TRACES'), encoding='ascii') as note:
-                sent = {words[0]: int(words[1]) for words in map(str.split, note.readlines()[1:])}
+                sent = {words[0]: int(words[1]) for words in map(str.split, note.readlines()[2:])}
         except FileNotFoundError:
             return False
         return sent == sizes

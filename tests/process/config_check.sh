@@ -42,6 +42,7 @@ ctrace.flight.trigger = ERROR
 ctrace.flight.buffer = 1M
 ctrace.attach = on
 ctrace.clock = auto
+ctrace.command.line = on
 ctrace.keep = 36h
 ctrace.log = /var/log/x y
 ctrace.run.programs = on

@@ -182,7 +182,8 @@ def damaged_case(path, damage, whole, is_session):
 		if kept and damage in ('emptied', 'removed', 'a directory', 'a link', 'cut to a page') and '--discard=' not in told:
 			problems.append(('what to do', first))
 	else:
-		if missing > 0 and damage.startswith(('cut', 'emptied', 'removed')) and not names(told, path) and 'events are in' not in told:
+		was_put_away = damage == 'removed' and path.endswith('.log')  # as logs are
+		if missing > 0 and damage.startswith(('cut', 'emptied', 'removed')) and not was_put_away and not names(told, path) and 'events are in' not in told:
 			problems.append(('changed in silence', missing, first))
 	if kept and 'run/' in path:
 		gone = ctrace('recover', '--discard=all')

@@ -26,7 +26,7 @@ SUBJECT = os.path.join(BUILD, 'tests', 'dormant_subject')
 PATIENCE = 60  # seconds, only to stop what hangs
 LEFT = 'is dormant; the change takes effect at its next trace call'
 MEMORY = '/dev/shm'
-SYSTEM_CALLS = 42  # of ours, in a dormant process with two tracers; a run directory in memory
+SYSTEM_CALLS = 43  # of ours, in a dormant process with two tracers; a run directory in memory
 tap = Tap(is_live=True)
 
 

@@ -62,5 +62,5 @@ status, said = interrupt(signal.SIGINT, 'ctrace', 'export', '-f', 'json', '-o', 
 check('what had the name stays', open('out/events.json').read() == 'old\n' and os.listdir('out') == ['events.json'], os.listdir('out'))
 done = subprocess.run(['ctrace', 'export', '-f', 'json', '--lines', '-o', 'out/events.json', 'a.ctb'])
 check('a complete one takes its place', done.returncode == 0 and sum(1 for _ in open('out/events.json')) > 1000, done)
-check('with the usual permissions', os.stat('out/events.json').st_mode & 0o777 == 0o666 & ~os.umask(0o022), oct(os.stat('out/events.json').st_mode))
+check('with the permissions of a trace', os.stat('out/events.json').st_mode & 0o777 == 0o600, oct(os.stat('out/events.json').st_mode))
 sys.exit(checks.end())

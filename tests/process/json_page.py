@@ -281,7 +281,7 @@ shop.end()
 tool.end()
 
 # ---- and nothing on the page that is not printed: an array of objects is seen by its members
-RARE = {'data[].hex', 'data[].record', 'components[].host'}  # the last: only of a stream, top_streams.py
+RARE = {'data[].hex', 'data[].record', 'components[].host', 'streams[]', 'streams[].stream', 'streams[].servers'}  # from the third: only of streams
 for section, paths in seen.items():
     never = [p for p in SECTIONS[section] if p not in paths and p not in RARE and not p.startswith('notes[]')]
     check(f'every member of {section} is printed', '\n'.join(never))

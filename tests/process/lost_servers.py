@@ -52,6 +52,16 @@ class Back(spool.Spool):
         found = glob.glob(self.at('archive', '*', 'metadata'))
         return self.shown(*map(os.path.dirname, found)) if found else writer.Found()
 
+    def until_archived(self, count):
+        """Returns when the archive has so many entries on its disk."""
+        found, end = writer.Found(), time.monotonic() + 3 * PATIENCE
+        while sum(found.values()) < count:
+            assert time.monotonic() < end, f'{sum(found.values())} of {count}'
+            traces = [os.path.dirname(path) for path in glob.glob(self.at('archive', '*', 'metadata'))]
+            if traces:
+                done = self.tool('show', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', *traces, check=False)
+                found = writer.entries(done.stdout)
+
     def archive(self, *options, status=0):
         done = self.tool('archive', *options, self.address, self.at('archive'), check=False)
         assert done.returncode == status, done
@@ -265,6 +275,64 @@ def an_end_that_is_missing_is_reported(room):
     assert re.search(r'the end is missing: \d+ bytes of stream\.\d+; the servers have lost them', said), said
     done = room.tool('show', *map(os.path.dirname, glob.glob(room.at('archive', '*', 'metadata'))), check=False)
     assert done.returncode != 0 and 'missing' in done.stderr, done.stderr[-500:]
+
+
+def an_archive_that_follows_and_prunes_loses_nothing(room):
+    """The server's store is put back while the archive copies and prunes: each entry is in the archive, the stream or the spool."""
+    program = room.program()
+    follower = room.forwarder()
+    program.ask('run 5000')
+    room.until_there(room.address, expect(1, 5000))
+    archive = subprocess.Popen([TOOL, 'archive', '--follow', '--prune', room.address, room.at('archive')], env=room.environment,
+                               stderr=subprocess.PIPE, text=True)
+    room.processes.append(archive)
+    room.until_archived(5000)
+    room.store_keep()
+    made = 5000
+    for _ in range(3):
+        program.ask('run 20000')
+        made += 20000
+    room.until_archived(made)
+    room.store_put_back()
+    program.ask('run 20000')
+    program.end()
+    made += 20000
+    room.until_archived(made)
+    archive.send_signal(signal.SIGTERM)
+    assert archive.wait(PATIENCE) == 0
+    said = archive.stderr.read()
+    assert 'the servers have' in said, said
+    room.stop(follower)
+    same(room.archived(), expect(1, made))
+
+
+def a_damaged_store_is_reported(room):
+    """A byte of the store is flipped and its index is gone.  nats-server 2.9 then drops what is behind, without a word, and acknowledges
+    more that nobody can read: ctrace can only say so."""
+    program = room.program()
+    program.ask('run 100000')
+    program.end()
+    follower = room.forwarder()
+    room.until_there(room.address, expect(1, 100000))
+    room.until_noted()
+    room.stop(follower)
+    room.one.kill()
+    (block,) = glob.glob(room.at('one', '**', 'msgs', '*.blk'), recursive=True)
+    with open(block, 'r+b') as file:
+        file.seek(os.path.getsize(block) // 2)
+        byte = file.read(1)
+        file.seek(-1, os.SEEK_CUR)
+        file.write(bytes([byte[0] ^ 0x10]))
+    for index in glob.glob(room.at('one', '**', 'msgs', '*.idx'), recursive=True) + glob.glob(room.at('one', '**', 'index.db'), recursive=True):
+        os.remove(index)
+    room.start_again()
+    follower = room.forwarder()
+    line = follower.stderr.readline()
+    assert re.search(r'the servers have lost messages \d+ to \d+, which they had acknowledged; what is still here is sent again', line), line
+    room.stop(follower)
+    (segment,) = room.segments()
+    done = room.tool('forward', '--verify', segment, room.address, check=False)
+    assert re.search('the stream lacks the last|the servers do not send messages that they count', done.stderr), done
 
 
 def verify_sends_what_the_stream_lacks(room):

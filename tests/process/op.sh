@@ -69,7 +69,7 @@ CTRACE_RUN_DIR=$PWD/link op 'T CT,ON,COMP=OPR'
 check 'a run directory that cannot be used is named' says 1 "CTR008I Outstanding replies cannot be kept in the run directory CTRACE_RUN_DIR=$PWD/link: *"
 check 'so it is when nobody is there' is "$(CTRACE_RUN_DIR=$PWD/link ctrace level x 2>&1)" \
 	"ctrace level: no traced process is running
-ctrace level: the run directory $PWD/link is refused: it is a symbolic link"
+ctrace level: the run directory $PWD/link is refused: it is a symbolic link of user 0; remove it"
 check 'or when there is none' is "$(CTRACE_RUN_DIR=$PWD/none ctrace stats 2>&1)" \
 	"ctrace stats: nothing is traced; the run directory CTRACE_RUN_DIR=$PWD/none cannot be found"
 # What follows the options is printed as it is, if no line is too long.

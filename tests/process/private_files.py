@@ -61,7 +61,7 @@ class Files(streams.Streams):
         self.printed = []
         self.settings('log', f'ctrace.log = {self.at("log")}')
         self.settings('storage', 'mftrace.dest = storage')
-        self.settings('nats', 'mftrace.dest = nats', f'mftrace.emitter.nats#url = nats://127.0.0.1:{self.server.port}')
+        self.settings('nats', 'mftrace.dest = nats', f'mftrace.emitter.nats#url = nats://127.0.0.1:{self.server.port}', 'ctrace.spool.linger = 0s')
         self.settings('run')
         for emitter in 'binfile', 'textfile':
             self.settings(emitter, f'mftrace.dest = {emitter}', f'mftrace.emitter.{emitter}#location = {self.at("logs")}',

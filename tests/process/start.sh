@@ -65,7 +65,7 @@ if strace -f -qq -o strace.out ./steps say traced >out 2>err; then
 	count_costs
 	empty=("$calls" "$threads" "$faults")
 	check "a sublevel is defined and deleted with ten system calls" few_calls_a_sublevel
-	check "a short process that is not configured" within 44 0 0 40 trace a 1 1
+	check "a short process that is not configured" within 45 0 0 40 trace a 1 1
 	configure textfile
 	check "a short process that writes a TEXTFILE" within 189 90 3 120 trace a 1 1
 	configure binfile

@@ -763,10 +763,11 @@ def late_messages_are_put_where_they_belong(room):
             store(server, [message for message in messages_sent if message not in late], subject)
             some = room.show(there, check=False)
             damage = re.findall('.*(?:no packet|ends inside|[1-9][0-9]* bytes could not be read).*', some.stderr)
-            assert not damage and set(writer.entries(some.stdout).values()) <= {1}, (payload, name, damage)
+            lacks_end = 'the end is missing' in some.stderr  # the last one of a file came late, and the mark of the trace's end is there
+            assert (not damage or lacks_end) and set(writer.entries(some.stdout).values()) <= {1}, (payload, name, damage)
             assert not writer.entries(some.stdout) - whole, (payload, name)
             before = room.at(f'archive{payload}{subject}')
-            room.tool('archive', there, before)
+            room.tool('archive', there, before, check=False)  # 1 where the end of a file is late
             same(writer.entries(room.show(before, check=False).stdout), writer.entries(some.stdout))
             if is_again:
                 store(server, late, subject)

@@ -410,12 +410,12 @@ refuse_directory() { # WHAT DIRECTORY WHY
 	done
 }
 ln -s "$CTRACE_RUN_DIR" link
-refuse_directory 'a link' "$PWD/link" 'it is a symbolic link$'
+refuse_directory 'a link' "$PWD/link" 'it is a symbolic link of user 0; remove it$'
 mkdir open && chmod 777 open
-refuse_directory 'open to others' "$PWD/open" 'others may write to it \(mode 0777\)$'
+refuse_directory 'open to others' "$PWD/open" 'others may write to it \(mode 0777\); chmod go-w, if you trust what is in it$'
 if [ "$(id -u)" = 0 ]; then
 	mkdir -m 700 third-party && chown 65534 third-party
-	refuse_directory "another user's" "$PWD/third-party" 'it belongs to user 65534$'
+	refuse_directory "another user's" "$PWD/third-party" 'it belongs to user 65534; that user or root can remove it$'
 	mkdir -m 700 "$CTRACE_RUN_DIR/777.0" && chown 65534 "$CTRACE_RUN_DIR/777.0"
 	tool recover
 	check "recover: another user's directory in a directory that is closed to that user" "$(

@@ -144,7 +144,7 @@ check 'show: a link in its place' replaced "$ring" "ln -s $PWD/kept" show_ring '
 ln -s "$CTRACE_RUN_DIR" refused
 refused() { # VERB...
 	CTRACE_RUN_DIR=$PWD/refused run "$@"
-	is "$status $(cat out err)" "2 ctrace $1: the run directory $PWD/refused is refused: it is a symbolic link"
+	is "$status $(cat out err)" "2 ctrace $1: the run directory $PWD/refused is refused: it is a symbolic link of user 0; remove it"
 }
 check 'show: a run directory that is refused' refused show
 check 'tail: a run directory that is refused' refused tail

@@ -526,8 +526,9 @@ def a_writer_is_ready_when_those_who_wait_for_it_are_connected(room):
     program.ask('on WR1')
     room.writer()
     program.ask('run 1000')
-    program.settle()
-    same(room.data(), expect(1, 1000))
+    settled = program.settle()
+    found = room.data()
+    assert found == expect(1, 1000), (settled, sum(found.values()), program.settle(), sum(room.data().values()), room.tool('stats', '--json').stdout)
 
 
 def several_data_sets_and_processes(room):

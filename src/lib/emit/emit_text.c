@@ -156,14 +156,13 @@ static void load_split(struct textfile *text)
 	}
 }
 
-/* Lines that were delivered are no longer there. */
+/* Lines that were delivered are no longer there.  A file that is gone was put away, as logs are. */
 static void say_changed(const struct ctrace_emitter_context *context, enum ctrace_status status,
 			uint64_t size)
 {
 	uint64_t counts = context->place->offset;
 
-	size = status == CTRACE_OK ? size : 0;
-	if ((status == CTRACE_OK || status == CTRACE_NOT_FOUND) && size < counts)
+	if (status == CTRACE_OK && size < counts)
 		ct_file_say_missing(context, context->place->path, counts - size, counts);
 }
 

@@ -628,6 +628,7 @@ static bool stats_print_json(const struct stats_trace *stats, const struct ct_ta
 			     const struct ct_read_totals *totals)
 {
 	json_t *document = ct_json_document();
+	const char *stream, *servers;
 	bool ok = true;
 
 	add_number(document, "first_ns", tally->first_ns);
@@ -636,7 +637,8 @@ static bool stats_print_json(const struct stats_trace *stats, const struct ct_ta
 	add_number(document, "bytes", tally->bytes);
 	add_number(document, "lost", totals->discarded);
 	add_number(document, "damages", totals->damages);
-	(void)json_object_set_new(document, "streams", json_streams());
+	if (stream_servers_next(0, &stream, &servers))
+		(void)json_object_set_new(document, "streams", json_streams());
 	for (unsigned kind = 0; kind < CT_TALLY_KINDS && ok; kind++)
 		if (stats->has_kind ? stats->kind == kind : kind != CT_TALLY_NAME)
 			ok = add_json_table(stats, document, tally, (enum ct_tally_kind)kind);

@@ -435,6 +435,9 @@ static void an_event_of_half_a_ring_is_the_largest(void **state)
 
 /* ---- thread buffers ---- */
 
+/* A handler does not wait for the pool's lock: its event then counts as lost, and comes again. */
+static uint32_t busy;
+
 /* Each handler interrupts the call that the one before it is in, until there is no thread buffer
  * left. */
 static void interrupt_again(void)
@@ -447,7 +450,9 @@ static void interrupt_again(void)
 		CHILD_CHECK(emit(99) == CTRACE_NOT_ENOUGH_MEMORY);
 		return;
 	}
-	CHILD_CHECK(emit(number++) == CTRACE_OK);
+	while (emit(number) != CTRACE_OK)
+		busy++;
+	number++;
 	CHILD_CHECK(ct_thread_is_in_call()); /* still in the middle of it */
 	CHILD_CHECK(thread_buffer->ring != NULL && thread_buffer->ring->head->is_side);
 	ct_thread_buffer_enter(thread_buffer);
@@ -472,9 +477,9 @@ static void trace_as_a_signal_handler_would(void)
 	in_handler(interrupt_again);
 	CHILD_CHECK(ct_thread_is_in_call());
 	ctrace_end_call_();
-	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1);
+	CHILD_CHECK(stats().lost[CTRACE_LOSS_NESTED] == 1 + busy);
 	CHILD_CHECK(emit(2 + CT_SIDE_THREAD_BUFFERS) == CTRACE_OK);
-	check_balance(4 + CT_SIDE_THREAD_BUFFERS);
+	check_balance(4 + CT_SIDE_THREAD_BUFFERS + busy);
 }
 
 static void handlers_inside_calls_take_side_rings_and_one_too_many_is_counted(void **state)
