@@ -366,6 +366,28 @@ def verify_sends_what_the_stream_lacks(room):
     assert 'lacks' not in verify()
 
 
+def a_gap_has_its_number_of_events(room):
+    """A packet in the middle of a stream is gone: readers know from the heads how many events were in it."""
+    with open(room.at('bin.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = binfile\n')
+    room.environment['MFTRACE_CONFIG'] = room.at('bin.cfg')
+    program = room.program(plain=False)
+    program.ask('plain')
+    program.ask('run 60000')
+    program.end()
+    (trace,) = map(os.path.dirname, glob.glob(room.at('logs', '*', 'metadata')))
+    stream = max(glob.glob(os.path.join(trace, 'stream.*')), key=os.path.getsize)
+    with open(stream, 'rb') as file:
+        bytes_of = file.read()
+    first = int.from_bytes(bytes_of[44:48], 'little') // 8  # the size of the packet
+    second = int.from_bytes(bytes_of[first + 44:first + 48], 'little') // 8
+    with open(stream, 'wb') as file:
+        file.write(bytes_of[:first] + bytes_of[first + second:])
+    done = room.tool('show', '--format=$(TIME) $(COMPONENT) $(EVENT) $(LEVEL)$(DATA)', trace, check=False)
+    found = re.search(r'1 packet with (\d+) events is missing before this', done.stderr)
+    assert found and sum(writer.entries(done.stdout).values()) + int(found[1]) == 60000, done.stderr
+
+
 def until_noted(room):
     """Returns when the note of each trace says that all was acknowledged, with the number of the last message."""
     end = time.monotonic() + PATIENCE
