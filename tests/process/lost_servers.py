@@ -366,6 +366,30 @@ def verify_sends_what_the_stream_lacks(room):
     assert 'lacks' not in verify()
 
 
+def servers_that_are_gone_are_named(room):
+    servers, address = room.cluster()
+    with open(room.at('bin.cfg'), 'w', encoding='ascii') as file:
+        file.write('mftrace.dest = binfile\n')
+    room.environment['MFTRACE_CONFIG'] = room.at('bin.cfg')
+    program = room.program(plain=False)
+    program.ask('plain')
+    program.ask('run 100')
+    program.end()
+    assert 'not every copy' not in room.tool('forward', room.at('logs'), address).stderr
+    done = room.tool('stats', address)
+    assert re.search(r'^stream TRACES: server\d leads, server\d follows, server\d follows$', done.stdout, re.MULTILINE), done
+    assert 'not every copy' not in done.stderr, done
+    follower = [server for server in servers if f'{server.name} follows' in done.stdout][0]
+    follower.kill()
+    end = time.monotonic() + PATIENCE  # the others notice after a while
+    gone = f'{follower.name} is (offline|behind)'
+    while not re.search(gone, (done := room.tool('stats', address, check=False)).stdout):
+        assert time.monotonic() < end, done
+    assert 'stream TRACES: not every copy has what comes: ' in done.stderr and re.search(gone, done.stderr), done
+    (row,) = json.loads(room.tool('stats', '--json', address).stdout)['streams']
+    assert row['stream'] == 'TRACES' and re.search(gone, row['servers']), row
+
+
 def a_gap_has_its_number_of_events(room):
     """A packet in the middle of a stream is gone: readers know from the heads how many events were in it."""
     with open(room.at('bin.cfg'), 'w', encoding='ascii') as file:

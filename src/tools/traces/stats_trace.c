@@ -471,8 +471,10 @@ static json_t *json_streams(void)
 
 	for (size_t i = 0; stream_servers_next(i, &stream, &servers); i++) {
 		json_t *row = json_object();
+		char name[256];
 
-		(void)json_object_set_new(row, "stream", ct_json_string(stream));
+		(void)snprintf(name, sizeof name, "%.*s", (int)strcspn(stream, "?"), stream);
+		(void)json_object_set_new(row, "stream", ct_json_string(name));
 		(void)json_object_set_new(row, "servers", ct_json_string(servers));
 		(void)json_array_append_new(rows, row);
 	}
