@@ -20,6 +20,8 @@ import tap  # noqa: E402
 
 checks = tap.Tap(is_live=True)
 RUN = os.environ['CTRACE_RUN_DIR']
+# Where cc is ccache, it keeps files in HOME and elsewhere.
+os.environ['PATH'] = ':'.join(directory for directory in os.environ['PATH'].split(':') if 'ccache' not in directory)
 DISK = 'disk'
 PATIENCE = 120
 
