@@ -416,7 +416,7 @@ def until_noted(room):
     """Returns when the note of each trace says that all was acknowledged, with the number of the last message."""
     end = time.monotonic() + PATIENCE
     while True:
-        notes = glob.glob(room.at('spool', '*', '.forwarded.*'))
+        notes = glob.glob(room.at('spool', '*', '.forwarded.TRACES'))
         texts = []
         for note in notes:
             with open(note, encoding='ascii') as file:
