@@ -289,7 +289,7 @@ static void refuse(struct ct_nats_fetcher *fetch, struct ct_nats_copied_trace *t
 		       strrchr(trace->path, '/') + 1, (unsigned long long)fetch->sequence, why);
 }
 
-/* Are they those of the trace and the host that the subject names? */
+/* Do the metadata name the trace and the host of their subject? */
 static bool metadata_are_of(const struct ct_nats_copied_trace *trace, const char *bytes,
 			    size_t size)
 {
@@ -694,8 +694,8 @@ static const struct ct_nats_copied *file_whole(const struct ct_nats_copied_trace
 	return file;
 }
 
-/* Does the closing mark at `at` name a size that the copy has not?  Counts bytes that are missing
- * at the ends of files; *out_name is one of these files. */
+/* Returns true when the closing mark at `at` names a size that the copy does not have.  Counts the
+ * bytes that are missing at the ends of files; *out_name is one of these files. */
 static bool mark_differs(const struct ct_nats_copied_trace *trace, bool knows_all, const char *at,
 			 const char *end, uint64_t *out_missing, char out_name[24])
 {
@@ -763,14 +763,14 @@ enum ctrace_status ct_nats_mark_remove(struct ct_nats_fetcher *fetch,
 	const char *end, *mark;
 	struct ct_buf text;
 	uint64_t missing;
+	bool differs;
 	char name[24];
 
 	mark = mark_read(trace, &text, &end);
-	if (mark == NULL || !mark_differs(trace, fetch->copy->is_archive && trace->is_whole, mark,
-					  end, &missing, name)) {
-		; /* it is true */
-	} else if (trace->is_complete && missing > 0 && fetch->copy->take == NULL &&
-		   fetch->copy->until_ns == UINT64_MAX) {
+	differs = mark != NULL && mark_differs(trace, fetch->copy->is_archive && trace->is_whole,
+					       mark, end, &missing, name);
+	if (differs && trace->is_complete && missing > 0 && fetch->copy->take == NULL &&
+	    fetch->copy->until_ns == UINT64_MAX) {
 		/* Everything had been sent before these metadata: readers report what is not there.
 		 */
 		fetch->copy->incomplete++;
@@ -779,7 +779,7 @@ enum ctrace_status ct_nats_mark_remove(struct ct_nats_fetcher *fetch,
 			"%.200s: the end is missing: %llu bytes of %s; the servers have lost "
 			"them, or somebody has removed them",
 			strrchr(trace->path, '/') + 1, (unsigned long long)missing, name);
-	} else {
+	} else if (differs) {
 		size_t before = (size_t)(mark - text.data);
 		size_t behind = text.size - (size_t)(end - text.data);
 
@@ -825,7 +825,7 @@ bool ct_nats_copy_has(const struct ct_nats_copied_trace *trace, const char *name
 	       (file->has.is_begun && offset + size >= offset && offset + size <= file->has.end);
 }
 
-/* Has the copy other bytes than the message at their place? */
+/* Returns true when the bytes of the message are not those of the copy at that place. */
 static bool bytes_differ(struct ct_nats_fetcher *fetch, const struct ct_nats_copied_trace *trace,
 			 struct ct_nats_copied *file, natsMsg *message)
 {

@@ -119,7 +119,7 @@ struct ct_nats_fetcher {
 /* Stores the reason in copy->error, and returns the status. */
 enum ctrace_status ct_nats_fetch_fail(struct ct_nats_fetcher *fetch, enum ctrace_status status,
 				      const char *path, const char *what);
-/* Messages have other numbers from now on.  is_new: the stream was made anew, and the forwarders
+/* Forgets the numbers of messages, which have changed.  is_new: the stream was made anew, and the forwarders
  * send everything again, each file for the first time; else the servers have gone back. */
 void ct_nats_fetch_renumber(struct ct_nats_fetcher *fetch, bool is_new);
 /* Returns how many messages the consumer has after the first `taken`.  At least 1 when it has sent

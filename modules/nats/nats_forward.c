@@ -178,23 +178,19 @@ static void file_compare(struct ct_nats_forwarder *forward, const struct ct_nats
 	int64_t changed = (int64_t)stat->st_mtim.tv_sec * 1000000000 + stat->st_mtim.tv_nsec;
 	struct ct_nats_sum sum = CT_NATS_SUM_EMPTY;
 	uint64_t at = 0;
+	bool is_same;
 	int fd;
 
 	if (trace->is_open || changed == file->changed)
 		return;
 	fd = file_open(trace, file->name);
-	while (fd >= 0 && at < file->sent) {
-		size_t size = file->sent - at < BODY_MAX ? (size_t)(file->sent - at) : BODY_MAX;
-
-		if (!bytes_read(fd, forward->body, size, at))
-			break;
-		sum = ct_nats_sum_add(sum, forward->body, size);
-		at += size;
-	}
+	is_same = (fd >= 0 || file->sent == 0) &&
+		  ct_nats_sum_go_on(forward, fd, &at, file->sent, &sum) &&
+		  sum.value == file->sum.value;
 	if (fd >= 0)
 		(void)close(fd);
 	file->changed = changed;
-	if (at == file->sent && sum.value == file->sum.value)
+	if (is_same)
 		return;
 	file->sent = file->acknowledged = 0;
 	file->sum = file->acknowledged_sum = CT_NATS_SUM_EMPTY;

@@ -60,10 +60,6 @@ struct ct_nats_trace {
 	struct ct_nats_file metadata;
 };
 
-/* The last message of a trace that was acknowledged since the last call of settle. */
-struct ct_nats_acknowledged {
-	struct ct_nats_place place;
-};
 #define ACKNOWLEDGED 64u /* traces between two calls: no more than messages under way, mostly */
 
 struct ct_nats_forwarder {
@@ -75,7 +71,7 @@ struct ct_nats_forwarder {
 	size_t body_max;
 	uint32_t under_way;
 	pthread_mutex_t lock; /* of the next two, which a thread of libnats writes */
-	struct ct_nats_acknowledged acknowledged[ACKNOWLEDGED];
+	struct ct_nats_place acknowledged[ACKNOWLEDGED]; /* the last message of each trace */
 	unsigned acknowledged_count;
 	int failed;              /* atomic: a message was not acknowledged */
 	int has_refusal;         /* atomic: refusal is set */
@@ -142,6 +138,9 @@ enum ctrace_status ct_nats_trace_add(struct ct_nats_forwarder *forward, const ch
 void ct_nats_trace_free(struct ct_nats_trace *trace);
 
 /* ---- nats_verify.c */
+/* Adds the bytes of the file from *at to `end` to the sum.  False: they cannot be read. */
+bool ct_nats_sum_go_on(struct ct_nats_forwarder *forward, int fd, uint64_t *at, uint64_t end,
+		       struct ct_nats_sum *sum);
 /* Asks the stream what it has of the trace, whose files are known, and makes what it lacks due. */
 enum ctrace_status ct_nats_trace_verify(struct ct_nats_forwarder *forward,
 					struct ct_nats_trace *trace);

@@ -37,19 +37,19 @@ static bool ids_are_of_one_trace(const char *one, const char *other)
 static void acknowledgement_note(struct ct_nats_forwarder *forward, const char *id,
 				 uint64_t sequence)
 {
-	struct ct_nats_acknowledged *at = forward->acknowledged;
-	struct ct_nats_acknowledged *end = at + forward->acknowledged_count;
+	struct ct_nats_place *at = forward->acknowledged;
+	struct ct_nats_place *end = at + forward->acknowledged_count;
 
-	while (at < end && !ids_are_of_one_trace(at->place.id, id))
+	while (at < end && !ids_are_of_one_trace(at->id, id))
 		at++;
-	if (at == forward->acknowledged + ACKNOWLEDGED || sequence < at->place.sequence)
+	if (at == forward->acknowledged + ACKNOWLEDGED || sequence < at->sequence)
 		return;
 	if (at == end) {
-		*at = (struct ct_nats_acknowledged){ .place.sequence = 0 };
+		*at = (struct ct_nats_place){ .sequence = 0 };
 		forward->acknowledged_count++;
 	}
-	at->place.sequence = sequence;
-	(void)snprintf(at->place.id, sizeof at->place.id, "%s", id);
+	at->sequence = sequence;
+	(void)snprintf(at->id, sizeof at->id, "%s", id);
 }
 
 void ct_nats_publish_ended(jsCtx *context, natsMsg *message, jsPubAck *acknowledged,
@@ -229,8 +229,8 @@ static void acknowledgements_take(struct ct_nats_forwarder *forward)
 	for (unsigned i = 0; i < forward->acknowledged_count; i++)
 		for (struct ct_nats_trace *trace = forward->traces; trace != NULL;
 		     trace = trace->next)
-			if (strncmp(trace->uuid, forward->acknowledged[i].place.id, 32) == 0)
-				place_take(&trace->place, &forward->acknowledged[i].place);
+			if (strncmp(trace->uuid, forward->acknowledged[i].id, 32) == 0)
+				place_take(&trace->place, &forward->acknowledged[i]);
 	forward->acknowledged_count = 0;
 	(void)pthread_mutex_unlock(&forward->lock);
 }

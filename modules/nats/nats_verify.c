@@ -104,9 +104,8 @@ static int part_compare(const void *left, const void *right)
 	return one->offset < other->offset ? -1 : one->offset > other->offset;
 }
 
-/* Adds the bytes of the file up to `end` to the sum.  False: they are not there. */
-static bool sum_go_on(struct ct_nats_forwarder *forward, int fd, uint64_t *at, uint64_t end,
-		      struct ct_nats_sum *sum)
+bool ct_nats_sum_go_on(struct ct_nats_forwarder *forward, int fd, uint64_t *at, uint64_t end,
+		       struct ct_nats_sum *sum)
 {
 	while (*at < end) {
 		size_t size = end - *at < BODY_MAX ? (size_t)(end - *at) : BODY_MAX;
@@ -141,8 +140,8 @@ static uint64_t file_common(struct ct_nats_forwarder *forward, int fd, const cha
 			continue;
 		if (part->offset > common)
 			break;
-		*out_differs =
-			!sum_go_on(forward, fd, &at, part->end, &sum) || sum.value != part->sum;
+		*out_differs = !ct_nats_sum_go_on(forward, fd, &at, part->end, &sum) ||
+			       sum.value != part->sum;
 		if (*out_differs)
 			break;
 		common = part->end;

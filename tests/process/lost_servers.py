@@ -7,10 +7,12 @@ program made is compared with what the archive, the stream and the spool have.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import base64
 import glob
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import subprocess
@@ -18,7 +20,6 @@ import sys
 import time
 
 import spool
-import streams
 import writer
 from streams import request
 from writer import PATIENCE, TOOL, expect, same
@@ -171,17 +172,11 @@ def a_tail_goes_on(room):
 
 
 def select_line(process):
-    return bool(streams_ready(process.stdout))
-
-
-def streams_ready(file):
-    import select  # pylint: disable=import-outside-toplevel
-    return select.select([file], [], [], 0.3)[0]
+    return bool(select.select([process.stdout], [], [], 0.3)[0])
 
 
 def forge(room, number, body=None, host=None, **headers):
     """Sends the message of that number again, with other headers, other bytes, or as another host."""
-    import base64  # pylint: disable=import-outside-toplevel
     message = room.message(number)
     lines = base64.b64decode(message['hdrs']).decode().split('\r\n')
     found = dict(line.split(': ', 1) for line in lines[1:] if ': ' in line)
@@ -192,20 +187,8 @@ def forge(room, number, body=None, host=None, **headers):
     if host:
         words[2] = host
     data = base64.b64decode(message['data']) if body is None else body
-    answer = publish(room.port, '.'.join(words), data, found)
+    answer = request(room.port, '.'.join(words), data, found)
     assert '"seq"' in answer, answer
-
-
-def publish(port, subject, data, headers):
-    import socket  # pylint: disable=import-outside-toplevel
-    head = ('NATS/1.0\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in headers.items()) + '\r\n').encode()
-    with socket.create_connection(('127.0.0.1', port), PATIENCE) as link:
-        link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB _INBOX.answers 1\r\n' +
-                     f'HPUB {subject} _INBOX.answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
-        answer = b''
-        while b'MSG _INBOX.answers' not in answer or not answer.endswith(b'}\r\n'):
-            answer += link.recv(65536)
-    return answer.decode()
 
 
 def stream_message(room):
@@ -216,21 +199,21 @@ def stream_message(room):
     return numbers
 
 
-def closed(room):
-    """A trace of 1000 entries that is complete in the stream."""
+def closed(room, count=1000):
+    """A trace that is complete in the stream."""
     program = room.program()
     follower = room.forwarder()
-    program.ask('run 1000')
+    program.ask(f'run {count}')
     program.end()
-    room.until_there(room.address, expect(1, 1000))
+    room.until_there(room.address, expect(1, count))
     room.until_noted()
     room.stop(follower)
-    return stream_message(room)
 
 
 def an_archive_does_not_change_a_trace_that_is_complete(room):
     """Who may publish as a host cannot rewrite its past, nor can anybody else."""
-    numbers = closed(room)
+    closed(room)
+    numbers = stream_message(room)
     room.archive()
     first = room.archived()
     data = b'\xff' * 4096
@@ -245,7 +228,8 @@ def an_archive_does_not_change_a_trace_that_is_complete(room):
 
 
 def a_trace_belongs_to_its_host(room):
-    numbers = closed(room)
+    closed(room)
+    numbers = stream_message(room)
     first = room.shown(room.address)
     for number in numbers.values():
         forge(room, number, host='evil')
@@ -261,13 +245,7 @@ def a_trace_belongs_to_its_host(room):
 
 def an_end_that_is_missing_is_reported(room):
     """The servers have the mark of a trace that is complete, and not its last packets."""
-    program = room.program()
-    follower = room.forwarder()
-    program.ask('run 40000')
-    program.end()
-    room.until_there(room.address, expect(1, 40000))
-    room.until_noted()
-    room.stop(follower)
+    closed(room, 40000)
     packets = [number for number in range(1, room.end_of_stream() + 1) if '.stream-' in room.message(number)['subject']]
     answer = request(room.port, '$JS.API.STREAM.MSG.DELETE.TRACES', json.dumps({'seq': packets[-1]}))
     assert '"success":true' in answer, answer

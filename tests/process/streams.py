@@ -405,7 +405,7 @@ def hostile_messages_do_no_harm(room):
 def request(port, subject, data='', headers=None, patience=PATIENCE):
     """Publishes to a subject by hand.  Returns the reply."""
     head = ('NATS/1.0\r\n' + ''.join(f'{name}: {value}\r\n' for name, value in (headers or {}).items()) + '\r\n').encode()
-    data = data.encode()
+    data = data.encode() if isinstance(data, str) else data
     with socket.create_connection(('127.0.0.1', port), patience) as link:
         link.sendall(b'CONNECT {"headers":true,"verbose":false}\r\nSUB _INBOX.answers 1\r\n' +
                      f'HPUB {subject} _INBOX.answers {len(head)} {len(head) + len(data)}\r\n'.encode() + head + data + b'\r\n')
