@@ -245,7 +245,7 @@ void ct_ring_wake(struct ct_ring *ring)
 	if (!ring->owes_wake)
 		return;
 	ring->owes_wake = false;
-	if (__atomic_exchange_n(&ring->head->waiting, 0, __ATOMIC_SEQ_CST) != 0)
+	if (__atomic_load_n(&ring->head->waiting, __ATOMIC_SEQ_CST) != 0)
 		ct_os_wake(&ring->head->tail_word);
 }
 

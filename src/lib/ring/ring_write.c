@@ -222,22 +222,23 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 {
 	uint64_t start = ct_clock_mono_ns();
 	struct ct_ring_head *head = ring->head;
-	bool is_over = false;
+	bool is_over = false, has_moved;
 
+	/* Pairs with ct_ring_wake(): the consumer moves tail_word first and looks at `waiting`
+	 * after that.  Only the producer takes it back: a wake-up for the last wait may come as
+	 * late as this. */
+	__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
 	for (;;) {
-		uint32_t word = __atomic_load_n(&head->tail_word, __ATOMIC_ACQUIRE);
+		uint32_t word = __atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST);
 		uint64_t waited = ct_clock_mono_ns() - start;
 
-		if (__atomic_load_n(&head->tail, __ATOMIC_ACQUIRE) != tail_seen)
-			return true;
-		if (is_over || waited >= timeout_ns)
-			return false;
-		/* Pairs with the consumer's exchange in ct_ring_wake(): the consumer moves
-		 * tail_word first and looks at `waiting` after that. */
-		__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
-		if (__atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST) == word)
-			is_over = !ct_os_wait(&head->tail_word, word, timeout_ns - waited);
+		has_moved = __atomic_load_n(&head->tail, __ATOMIC_ACQUIRE) != tail_seen;
+		if (has_moved || is_over || waited >= timeout_ns)
+			break;
+		is_over = !ct_os_wait(&head->tail_word, word, timeout_ns - waited);
 	}
+	__atomic_store_n(&head->waiting, 0, __ATOMIC_RELAXED);
+	return has_moved;
 }
 
 /* This thread is the only writer. */
