@@ -24,6 +24,7 @@
 
 #define READ_ENOUGH_NS 20000u
 #define READINGS 4u
+#define PAIRS 9u
 #define READINGS_MAX 16u
 #define CLOCK_SOURCE_DIRECTORY "/sys/devices/system/clocksource/clocksource0"
 
@@ -95,9 +96,11 @@ static uint32_t kernel_clock_find(const char *name)
 bool ct_clock_is_computed(clockid_t clock)
 {
 	uint64_t least = UINT64_MAX, least_by_call = UINT64_MAX;
+	unsigned computed = 0;
 
-	/* An interruption makes a reading longer, never shorter. */
-	for (unsigned i = 0; i < READINGS; i++) {
+	/* What comes between makes a reading longer.  The counters of two processors may make one
+	 * shorter, and a processor may be slow for a while: most pairs have to agree. */
+	for (unsigned i = 0; i < PAIRS; i++) {
 		struct timespec now;
 		uint64_t before = ct_clock_ticks_of(CT_CLOCK_COUNTER), between, after;
 
@@ -109,8 +112,9 @@ bool ct_clock_is_computed(clockid_t clock)
 			least = between - before;
 		if (after - between < least_by_call)
 			least_by_call = after - between;
+		computed += between - before <= (after - between) / 2;
 	}
-	return least <= least_by_call / 2;
+	return least <= least_by_call / 2 && computed > PAIRS / 2;
 }
 
 static struct ct_clock_choice monotonic_for(enum ct_clock_reason reason, uint32_t kernel)
