@@ -22,6 +22,7 @@
 /* A server that stands still, or is cut off, closes no connection.  After this time without a byte
  * libnats connects to another one. */
 #define STILL_MS 10000
+#define HEARD_OF_NS 1000000000
 /* The words of a subject behind the first: cluster, host, job, trace and file.  Requests to other
  * machines have three, so no stream keeps them. */
 #define MESSAGES ".*.*.*.*.*"
@@ -393,7 +394,14 @@ __attribute__((format(printf, 2, 3))) static void servers_add(struct ct_nats_lin
 	va_end(arguments);
 }
 
-static void servers_describe(struct ct_nats_link *link, const jsStreamInfo *info)
+/* A server that is heard of catches up: behind for a moment is as it should be. */
+static bool peer_lacks(const jsPeerInfo *peer, bool is_new)
+{
+	return peer->Offline || (!peer->Current && !is_new && peer->Active > HEARD_OF_NS);
+}
+
+/* is_new: the stream has just been made; its servers have to find each other. */
+static void servers_describe(struct ct_nats_link *link, const jsStreamInfo *info, bool is_new)
 {
 	const jsClusterInfo *cluster = info->Cluster;
 	int wanted = info->Config != NULL ? (int)info->Config->Replicas : 1;
@@ -408,7 +416,7 @@ static void servers_describe(struct ct_nats_link *link, const jsStreamInfo *info
 	for (int i = 0; i < cluster->ReplicasLen; i++) {
 		const jsPeerInfo *peer = cluster->Replicas[i];
 
-		link->lacks_servers |= peer->Offline || !peer->Current;
+		link->lacks_servers |= peer_lacks(peer, is_new);
 		servers_add(link, ", %.60s %s", peer->Name != NULL ? peer->Name : "?",
 			    peer->Offline   ? "is offline"
 			    : peer->Current ? "follows"
@@ -437,9 +445,9 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 	char servers[CT_NATS_ERROR_SIZE / 2];
 	jsStreamInfo *info = NULL;
 	natsStatus status = js_GetStreamInfo(&info, link->context, address->stream, NULL, NULL);
-	bool has_subject = true;
+	bool has_subject = true, is_new = status == NATS_NOT_FOUND && makes;
 
-	if (status == NATS_NOT_FOUND && makes)
+	if (is_new)
 		status = stream_make(link->context, address, &info);
 	if (status == NATS_OK) {
 		subject_take(address, info->Config);
@@ -452,7 +460,7 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 							    : "is none of ",
 				       address->subject,
 				       address->has_subject ? "; leave it out of the address" : "");
-		servers_describe(link, info);
+		servers_describe(link, info, is_new);
 		link->created = info->Created;
 		link->first_sequence = info->State.FirstSeq;
 		link->last_sequence = info->State.LastSeq;
