@@ -217,7 +217,8 @@ def without_gaps(found):
     for thread, number in found:
         threads[thread].append(number)
     for thread, numbers in threads.items():  # each number is there once, being a key
-        assert min(numbers) == 0 and max(numbers) == len(numbers) - 1, f'thread {thread}: {len(numbers)} entries, the last is {max(numbers)}'
+        gaps = [(before, after) for before, after in zip([-1, *sorted(numbers)], sorted(numbers)) if after != before + 1]
+        assert not gaps, f'thread {thread}: {len(numbers)} entries, the last is {max(numbers)}, gaps {gaps[:5]}'
     assert set(found.values()) <= {1}, [item for item in found.items() if item[1] != 1][:5]
 
 

@@ -200,7 +200,7 @@ static void heap_sift_down(struct ct_batch *batch, uint32_t at)
 	}
 }
 
-static void heap_push(struct ct_batch *batch, struct ct_iterator *iterator)
+void ct_batch_push(struct ct_batch *batch, struct ct_iterator *iterator)
 {
 	uint32_t at = batch->heap_count++;
 
@@ -209,6 +209,17 @@ static void heap_push(struct ct_batch *batch, struct ct_iterator *iterator)
 		at = (at - 1) / 2;
 	}
 	batch->heap[at] = iterator;
+}
+
+struct ct_iterator *ct_batch_pop(struct ct_batch *batch)
+{
+	struct ct_iterator *first = batch->heap_count > 0 ? batch->heap[0] : NULL;
+
+	if (first != NULL) {
+		batch->heap[0] = batch->heap[--batch->heap_count];
+		heap_sift_down(batch, 0);
+	}
+	return first;
 }
 
 void ct_batch_add_ring(struct ct_batch *batch, struct ct_ring *ring,
@@ -266,15 +277,16 @@ void ct_batch_fill(struct ct_batch *batch)
 	ct_batch_empty(batch);
 	for (uint32_t i = 0; i < batch->iterator_count; i++)
 		if (iterator_find_event(batch, &batch->iterators[i]))
-			heap_push(batch, &batch->iterators[i]);
+			ct_batch_push(batch, &batch->iterators[i]);
 	while (batch->heap_count > 0 && !batch_is_full(batch)) {
 		struct ct_iterator *first = batch->heap[0];
 
 		batch_add_event(batch, first);
 		iterator_pass_event(first);
-		if (!iterator_find_event(batch, first))
-			batch->heap[0] = batch->heap[--batch->heap_count];
-		heap_sift_down(batch, 0);
+		if (iterator_find_event(batch, first))
+			heap_sift_down(batch, 0);
+		else
+			(void)ct_batch_pop(batch);
 	}
 }
 

@@ -209,6 +209,9 @@ void ct_batch_fill(struct ct_batch *batch);      /* decoded events */
 void ct_batch_fill_runs(struct ct_batch *batch); /* runs.c: the bytes of events */
 enum ctrace_status ct_runs_init(struct ct_runs *runs) CT_MUST_USE;
 void ct_runs_fini(struct ct_runs *runs);
+/* batch.c: the heap of iterators, by event.ticks.  Pop returns NULL when it is empty. */
+void ct_batch_push(struct ct_batch *batch, struct ct_iterator *iterator);
+struct ct_iterator *ct_batch_pop(struct ct_batch *batch);
 /* runs.c: the index of the ring's stream in the batch */
 uint32_t ct_batch_stream(struct ct_batch *batch, struct ct_iterator *iterator);
 static inline void ct_batch_empty(struct ct_batch *batch)

@@ -643,15 +643,37 @@ static bool ring_walk(struct ct_batch *batch, struct ct_iterator *iterator)
 	return done != IS_FULL;
 }
 
+/* When the next event of the ring was.  Under overwrite it may be gone: at that place or later. */
+static uint64_t begin_ticks(struct ct_batch *batch, const struct ct_iterator *iterator)
+{
+	struct ct_cursor_place place = iterator->place;
+	struct ct_event event;
+
+	if (iterator->ring->overflow != CT_OVERFLOW_OVERWRITE &&
+	    ct_ring_peek(iterator->ring, &batch->classes, &place, iterator->limit, &batch->scratch,
+			 &event) == CTRACE_OK)
+		return event.ticks;
+	return place.state.ticks;
+}
+
+/* A thread that gets another ring leaves events in the one before.  They come first, so that a
+ * destination that takes only some of its events takes the earliest. */
 void ct_batch_fill_runs(struct ct_batch *batch)
 {
 	struct ct_runs *runs = &batch->runs;
+	struct ct_iterator *iterator;
 
 	ct_batch_empty(batch);
 	ct_batch_count_components(batch);
 	runs->run_count = runs->piece_count = runs->class_count = runs->count_count = 0;
 	runs->fill++;
-	for (uint32_t i = 0; i < batch->iterator_count && ring_walk(batch, &batch->iterators[i]);
-	     i++)
+	for (uint32_t i = 0; i < batch->iterator_count; i++) {
+		iterator = &batch->iterators[i];
+		if (iterator->place.position < iterator->limit) {
+			iterator->event.ticks = begin_ticks(batch, iterator);
+			ct_batch_push(batch, iterator);
+		}
+	}
+	while ((iterator = ct_batch_pop(batch)) != NULL && ring_walk(batch, iterator))
 		;
 }

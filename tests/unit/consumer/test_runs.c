@@ -116,6 +116,33 @@ static void runs_are_the_rings_bytes_ring_by_ring(void **state)
 	stop();
 }
 
+/* A thread went from ring 2 to ring 0, and then to ring 1, which it had used before. */
+static void the_ring_with_the_earliest_event_comes_first(void **state)
+{
+	static const uint32_t order[] = { 2, 0, 1 };
+	struct ct_cursor_place used;
+	struct seen seen;
+
+	(void)state;
+	make_process(3, CT_OVERFLOW_DISCARD);
+	assert_true(produce(1, COMPONENT_A));
+	start(output_a.index);
+	ct_batch_fill_runs(&batch);
+	assert_int_equal(batch.event_count, 1);
+	used = batch.iterators[1].place;
+	ct_batch_fini(&batch);
+	for (uint32_t i = 0; i < 30; i++)
+		assert_true(produce(order[i / 10], COMPONENT_A));
+	start(output_a.index);
+	batch.iterators[1].place = used;
+	ct_batch_fill_runs(&batch);
+	seen = read_all();
+	assert_int_equal(seen.count, 30);
+	for (uint32_t i = 0; i < 30; i++)
+		assert_int_equal(seen.ids[i], i + 1);
+	stop();
+}
+
 static void other_destinations_events_are_left_out_and_noted(void **state)
 {
 	static const uint32_t rest[] = { 0, 2 };
@@ -313,6 +340,7 @@ int test_runs(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_are_the_rings_bytes_ring_by_ring),
+		cmocka_unit_test(the_ring_with_the_earliest_event_comes_first),
 		cmocka_unit_test(other_destinations_events_are_left_out_and_noted),
 		cmocka_unit_test(events_below_the_level_count_and_are_not_there),
 		cmocka_unit_test(the_first_of_several_destinations_counts),
