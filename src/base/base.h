@@ -670,7 +670,7 @@ bool ct_os_wait(const uint32_t *word, uint32_t value, uint64_t timeout_ns);
 bool ct_os_wait_until(const uint32_t *counter, uint32_t value, uint64_t timeout_ns);
 void ct_os_wake(const uint32_t *word);
 uint32_t ct_os_thread_id(void);
-bool ct_os_thread_exists(uint32_t tid); /* a thread of this process */
+bool ct_os_thread_exists(uint32_t tid); /* a thread of this process that has not ended */
 /* Starts a thread that blocks all signals.  Its class is SCHED_OTHER, and it may use the processors
  * that the program had when the library was loaded, if the kernel allows it.  The caller's class
  * and processors do not matter. name: at most 15 bytes. */
@@ -687,6 +687,9 @@ void ct_os_thread_child(void);
  * than Linux 5.9 or a filter forbids it. */
 bool ct_os_thread_own_descriptors(void) CT_MUST_USE;
 bool ct_os_thread_is_own(void); /* the calling thread is one that ct_os_thread_start() started */
+bool ct_os_thread_is_ours(uint32_t tid); /* one that it started, and that runs */
+/* On one of them: starts a thread of the program, with its signal mask and a stack of its size. */
+enum ctrace_status ct_os_thread_start_end(void *(*end)(void *unused)) CT_MUST_USE;
 /* All signals, for a thread of ours or while one of our locks is held. */
 void ct_os_signals_fill(sigset_t *out);
 /* From now on without those of faults, SIGSEGV and the like: whoever calls this has handlers of
@@ -694,5 +697,14 @@ void ct_os_signals_fill(sigset_t *out);
 void ct_os_signals_leave_faults(void);
 void ct_os_signals_remove_faults(sigset_t *set);
 bool ct_os_on_signal_stack(void); /* the calling thread is on its alternate stack */
+
+/* ---- os_alone.c: a process whose first thread has ended, or all but ours */
+/* The first thread, whose id is the process's.  False also where nobody knows: without /proc. */
+bool ct_os_first_thread_has_ended(void);
+/* True when no thread of the program is left; gives what wait(2) would report then.  A thread of
+ * ours that begins or ends meanwhile makes it false. */
+bool ct_os_is_alone(int *out_exit_code);
+/* Reads what a process has mapped; empty: it is a zombie.  As ct_os_read_file(). */
+enum ctrace_status ct_os_read_maps(uint32_t pid, size_t limit, struct ct_buf *out) CT_MUST_USE;
 
 #endif

@@ -59,7 +59,10 @@ uint32_t ct_os_thread_id(void)
 
 bool ct_os_thread_exists(uint32_t tid)
 {
-	return syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) == 0 || errno != ESRCH;
+	if (syscall(SYS_tgkill, getpid(), (pid_t)tid, 0) != 0)
+		return errno != ESRCH;
+	/* The first one can be sent signals for as long as the process lives. */
+	return tid != (uint32_t)getpid() || !ct_os_first_thread_has_ended();
 }
 
 #ifndef SYS_close_range
@@ -123,11 +126,35 @@ struct thread_start {
  * element is in use until its thread runs, so there are more than ctrace ever starts at once. */
 static struct thread_start starts[64];
 
+/* The ids of our threads that run.  One that finds no room counts as the program's. */
+static uint32_t ours[64]; /* atomic */
+
+static bool ours_replace(uint32_t old, uint32_t new)
+{
+	for (size_t i = 0; i < CT_COUNT(ours); i++) {
+		uint32_t expected = old;
+
+		if (__atomic_compare_exchange_n(&ours[i], &expected, new, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+bool ct_os_thread_is_ours(uint32_t tid)
+{
+	for (size_t i = 0; i < CT_COUNT(ours); i++)
+		if (__atomic_load_n(&ours[i], __ATOMIC_RELAXED) == tid)
+			return true;
+	return false;
+}
+
 void ct_os_thread_child(void)
 {
 	sigset_t mask;
 
 	memset(starts, 0, sizeof starts); /* the parent may have been starting threads */
+	memset(ours, 0, sizeof ours);
 	if (!ct_os_thread_mask(&mask))
 		return;
 	/* From here on it enters sections like a thread of the program. */
@@ -171,6 +198,14 @@ __attribute__((weak)) void AnnotateIgnoreWritesEnd(const char *file, int line);
 #define CALL_IF_ANY(name) (name != NULL ? name(__FILE__, __LINE__) : (void)0)
 #endif
 
+/* Also when a routine of the program that runs on our thread ends it. */
+static void thread_leave(void *unused)
+{
+	(void)unused;
+	if (thread_is_own)
+		(void)ours_replace(ct_os_thread_id(), 0);
+}
+
 static void *thread_run(void *argument)
 {
 	struct thread_start start = *(struct thread_start *)argument;
@@ -180,8 +215,11 @@ static void *thread_run(void *argument)
 	CALL_IF_ANY(AnnotateIgnoreWritesBegin);
 	start_release(argument);
 	thread_is_own = true;
+	(void)ours_replace(0, ct_os_thread_id());
 	(void)prctl(PR_SET_NAME, start.name);
+	pthread_cleanup_push(thread_leave, NULL);
 	result = start.body(start.argument);
+	pthread_cleanup_pop(1);
 	CALL_IF_ANY(AnnotateIgnoreWritesEnd);
 	CALL_IF_ANY(AnnotateIgnoreReadsEnd);
 	return result;
@@ -313,5 +351,28 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 		return CTRACE_OS_ERROR;
 	}
 	memcpy(out_pthread, &thread, sizeof thread);
+	return CTRACE_OK;
+}
+
+/* A thread of the program, but for its name. */
+static void *end_run(void *argument)
+{
+	void *(*end)(void *);
+
+	memcpy(&end, argument, sizeof end);
+	(void)prctl(PR_SET_NAME, "ctrace-end");
+	(void)pthread_sigmask(SIG_SETMASK, &of_program.mask, NULL);
+	return end(NULL);
+}
+
+enum ctrace_status ct_os_thread_start_end(void *(*end)(void *unused))
+{
+	static void *(*body)(void *);
+	pthread_t thread;
+
+	body = end;
+	if (pthread_create(&thread, NULL, end_run, &body) != 0)
+		return CTRACE_OS_ERROR;
+	(void)pthread_detach(thread);
 	return CTRACE_OK;
 }

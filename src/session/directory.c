@@ -299,15 +299,14 @@ static bool session_is_of_process(int directory_fd, const char *name, uint32_t p
  */
 static bool session_is_mapped_by(int directory_fd, const char *name, uint32_t pid)
 {
-	char path[64], suffix[300];
+	char suffix[300];
 	struct ct_buf maps;
 	enum ctrace_status status;
 	bool is_mapped = false;
 
-	(void)snprintf(path, sizeof path, "/proc/%u/maps", pid);
 	(void)snprintf(suffix, sizeof suffix, "/%s/session\n", name);
 	ct_buf_init(&maps);
-	status = ct_os_read_file(path, MAPS_LIMIT, &maps);
+	status = ct_os_read_maps(pid, MAPS_LIMIT, &maps);
 	if (status == CTRACE_OK)
 		is_mapped = strstr(ct_buf_text(&maps), suffix) != NULL;
 	else if (status != CTRACE_NOT_FOUND && errno != ESRCH)

@@ -580,12 +580,10 @@ static void library_find_loaded(struct doctor *doctor)
 
 static void library_find_mapped(struct doctor *doctor)
 {
-	char path[64];
 	struct ct_buf text;
 
 	ct_buf_init(&text);
-	(void)snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", doctor->pid);
-	doctor->maps_hidden = ct_os_read_file(path, LOADER_LIMIT, &text) != CTRACE_OK;
+	doctor->maps_hidden = ct_os_read_maps(doctor->pid, LOADER_LIMIT, &text) != CTRACE_OK;
 	if (!doctor->maps_hidden)
 		libraries_find(doctor, ct_buf_text(&text), " /");
 	ct_buf_fini(&text);

@@ -25,6 +25,7 @@ ours = project.files('src', 'modules', 'include', ext=C)
 guest = project.files('src/base', 'src/format', 'src/session', 'src/compress', 'src/lib', 'modules', 'include', ext=C)
 # Of the tool, the verbs print.  The report page goes into the file that its caller has opened.
 silent = [p for p in ours if not p.startswith(('src/cli/', 'src/operator/', 'src/tools/')) and p != 'src/print/report/report_page.c']
+no_exit = [p for p in silent if p != 'src/lib/start/last_thread.c']  # in place of libc, when no thread of the program is left
 prose = [p for p in project.files('README.md', 'docs', 'man', 'src', 'modules', 'include', 'examples', 'copy', 'bench', 'tests/process', 'fuzz')
          if not p.startswith(('fuzz/corpus/', 'modules/otlp/proto/'))]
 
@@ -32,7 +33,8 @@ report.check('the environment is read through ct_os_environment(), which a set-u
              find(r'(?<!\w)(secure_)?getenv\s*\(', [p for p in ours if p != 'src/base/os.c'])
              + find(r'(?<!\w)getenv\s*\(', ['src/base/os.c']))
 report.check('the library never prints, exits or aborts',
-             find(r'(?<![\w.>])(printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror|exit|_exit|_Exit|quick_exit|abort|assert)\s*\(', silent))
+             find(r'(?<![\w.>])(printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|perror)\s*\(', silent)
+             + find(r'(?<![\w.>])(exit|_exit|_Exit|quick_exit|abort|assert)\s*\(', no_exit))
 report.check('no call that trusts a length or the stack',
              find(r'(?<![\w.>])(alloca|gets|strcpy|stpcpy|strcat|sprintf|vsprintf|strtok|mktemp|tmpnam)\s*\(', ours))
 report.check('signal dispositions are not touched',

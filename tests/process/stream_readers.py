@@ -218,8 +218,10 @@ def tail_shows_a_killed_program_once(room):
 
 def on_host(room, name, *words):
     become = 'import os, socket, sys; socket.sethostname(sys.argv[1]); os.execv(sys.argv[2], sys.argv[2:])'  # hostname(1) takes no underline
-    return subprocess.run(['unshare', *(['--map-root-user'] if os.geteuid() else []), '--uts', sys.executable, '-c', become, name, *words], env=room.environment,
-                          input='plain\nrun 10\n', capture_output=True, text=True, timeout=PATIENCE, check=True)
+    done = subprocess.run(['unshare', *(['--map-root-user'] if os.geteuid() else []), '--uts', sys.executable, '-c', become, name, *words], env=room.environment,
+                          input='plain\nrun 10\n', capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 0, done
+    return done
 
 
 def hosts_whose_clocks_are_ahead_are_found(room):

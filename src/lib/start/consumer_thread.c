@@ -19,6 +19,7 @@
 #define REAP_PASSES 20u   /* idle looks between looks for threads that ended unseen */
 /* between two looks that keep our files from cleaners of temporary directories */
 #define TOUCH_NS 3600000000000u
+#define ALONE_NS 1000000000u /* between two looks without a ring and a control thread */
 #define HOUSE_PASSES 1000u /* busy passes between two calls of keep_house() */
 
 /* ---- a pass ---- */
@@ -182,6 +183,8 @@ static void keep_house(struct ct_process *process)
 	(void)ct_session_heal(&process->session);
 	(void)ct_ring_pool_heal(process->pool);
 	ct_server_check();
+	if (!ct_server_runs())
+		ct_last_thread_look();
 	if (now - touched_ns < TOUCH_NS)
 		return;
 	touched_ns = now;
@@ -221,6 +224,7 @@ void ct_consumer_thread_settle(void *unused)
 	ct_session_note_start(&ct_process.session);
 	ct_consumer_thread_watch();
 	ct_run_watch(NULL);
+	ct_last_thread_watch(NULL);
 	(void)!ct_server_later(CT_CONSUMER_THREAD_RECOVER_AFTER_MS -
 				       CT_CONSUMER_THREAD_SETTLE_AFTER_MS,
 			       recover_as_task, NULL);
@@ -235,7 +239,7 @@ static uint64_t idle_ns(const struct ct_process *process)
 	if (ct_ring_pool_count(process->pool) != 0)
 		return IDLE_NS;
 	if (at == 0)
-		return UINT64_MAX;
+		return ct_server_runs() ? UINT64_MAX : ALONE_NS;
 	return at > now ? at - now : 0;
 }
 
@@ -303,7 +307,7 @@ void ct_consumer_thread_be(struct ct_process *process, uint32_t turn)
 		} else {
 			sleep_until_woken(process, word, pending, idle_ns(process));
 			ct_ring_pool_stock(process->pool);
-			if (++looks % REAP_PASSES == 0)
+			if (++looks % REAP_PASSES == 0 || ct_ring_pool_count(process->pool) == 0)
 				keep_house(process);
 			/* Only new events make it busy; it may have woken without one. */
 			quiet = pending_bytes(process->pool) == pending ? QUIET_PASSES : 0;

@@ -109,6 +109,7 @@ void ct_fork_reset(bool consumer_thread_was_paused)
 	ct_dump_forked();
 	ct_server_reset();
 	ct_session_reset_loaded();
+	ct_os_thread_child();
 	if (ct_process.state != CT_PROCESS_CLONED) {
 		memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 		memset(ct_process.lost_early, 0, sizeof ct_process.lost_early);
@@ -129,9 +130,9 @@ static void after_fork_in_child(void)
 
 	consumer_thread_is_paused = false;
 	ct_fork_reset(was_paused);
+	ct_last_thread_begin();
 	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
 		ct_process.state = CT_PROCESS_FAILED;
-	ct_os_thread_child();
 }
 
 /* When the library is loaded, not when the process attaches: a fork must wait for another thread
@@ -139,4 +140,5 @@ static void after_fork_in_child(void)
 __attribute__((constructor)) static void install_handlers(void)
 {
 	(void)pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	ct_last_thread_begin();
 }

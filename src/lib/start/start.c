@@ -578,7 +578,7 @@ static bool end_dormant(struct ct_process *process)
 	return true;
 }
 
-__attribute__((destructor)) static void end_process(void)
+__attribute__((destructor)) void ct_process_end(void)
 {
 	if (ct_process_has_session() && *ct_process.mark != 0 && ct_thread_locked == 0 &&
 	    !end_dormant(&ct_process))
