@@ -179,6 +179,15 @@ static bool link_is_accepted(struct ct_link *link)
 	return link->is_accepted;
 }
 
+bool ct_link_is_connected(const struct ct_link *link)
+{
+	const struct ct_session_writer *writer = &link->session.head->writer[link->number];
+
+	/* Pairs with the release stores in link_connect(). */
+	return __atomic_load_n(&writer->slots, __ATOMIC_ACQUIRE) != 0 &&
+	       __atomic_load_n(&writer->connection, __ATOMIC_ACQUIRE) == link->connection;
+}
+
 static uint64_t link_consume(struct ct_trcout_group *group, struct ct_link *link, bool *out_more)
 {
 	struct ct_consumer_result result;

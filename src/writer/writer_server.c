@@ -542,6 +542,18 @@ static void server_turn(struct ct_writer_server *writer_server)
 		ct_writer_server_press_on(writer_server);
 }
 
+static uint32_t links_connected(const struct ct_writer_server *writer_server)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < writer_server->link_count; i++) {
+		ct_guard_link(writer_server->links[i]);
+		count += ct_link_is_connected(writer_server->links[i]);
+		ct_guard_link(NULL);
+	}
+	return count;
+}
+
 /* Serves until the processes are connected that named this writer: then ITT110I means that nothing
  * more goes elsewhere.  One that has said so and does not come delays the writer for COME_NS. */
 static void server_await_links(struct ct_writer_server *writer_server)
@@ -558,7 +570,7 @@ static void server_await_links(struct ct_writer_server *writer_server)
 	if (!has_thread)
 		(void)server_call_processes(writer_server);
 	while (coming == COMING_UNKNOWN ||
-	       (writer_server->link_count < coming && !writer_server->stopping &&
+	       (links_connected(writer_server) < coming && !writer_server->stopping &&
 		ct_clock_mono_ns() < until)) {
 		server_turn(writer_server);
 		coming = __atomic_load_n(&writer_server->coming, __ATOMIC_ACQUIRE);
