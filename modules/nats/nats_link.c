@@ -394,7 +394,7 @@ __attribute__((format(printf, 2, 3))) static void servers_add(struct ct_nats_lin
 	va_end(arguments);
 }
 
-/* A server that is heard of catches up: behind for a moment is as it should be. */
+/* A follower is often behind for a moment.  One that the leader still hears from catches up. */
 static bool peer_lacks(const jsPeerInfo *peer, bool is_new)
 {
 	return peer->Offline || (!peer->Current && !is_new && peer->Active > HEARD_OF_NS);

@@ -687,9 +687,13 @@ void ct_os_thread_child(void);
  * than Linux 5.9 or a filter forbids it. */
 bool ct_os_thread_own_descriptors(void) CT_MUST_USE;
 bool ct_os_thread_is_own(void); /* the calling thread is one that ct_os_thread_start() started */
-bool ct_os_thread_is_ours(uint32_t tid); /* one that it started, and that runs */
-/* On one of them: starts a thread of the program, with its signal mask and a stack of its size. */
-enum ctrace_status ct_os_thread_start_end(void *(*end)(void *unused)) CT_MUST_USE;
+#define CT_OS_THREADS 64u
+/* Gives the ids of those that run, each always in the same place, and 0 elsewhere; returns their
+ * number. */
+unsigned ct_os_threads_list(uint32_t out_tids[CT_OS_THREADS]);
+/* When the first thread has ended: starts a thread that counts as the program's, with the signal
+ * mask of that thread and a stack of the program's size. */
+enum ctrace_status ct_os_thread_start_program(void *(*body)(void *unused)) CT_MUST_USE;
 /* All signals, for a thread of ours or while one of our locks is held. */
 void ct_os_signals_fill(sigset_t *out);
 /* From now on without those of faults, SIGSEGV and the like: whoever calls this has handlers of
@@ -698,8 +702,9 @@ void ct_os_signals_leave_faults(void);
 void ct_os_signals_remove_faults(sigset_t *set);
 bool ct_os_on_signal_stack(void); /* the calling thread is on its alternate stack */
 
-/* ---- os_alone.c: a process whose first thread has ended, or all but ours */
-/* The first thread, whose id is the process's.  False also where nobody knows: without /proc. */
+/* ---- os_alone.c: a process whose first thread has ended, or one that only ours have left */
+/* The first thread, whose id is the process's.  False also where nobody knows: without /proc, or
+ * when it has ended and no descriptor is free. */
 bool ct_os_first_thread_has_ended(void);
 /* True when no thread of the program is left; gives what wait(2) would report then.  A thread of
  * ours that begins or ends meanwhile makes it false. */

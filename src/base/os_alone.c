@@ -3,7 +3,7 @@
  * left.
  *
  * Linux keeps a process as long as one thread runs, and libc calls exit(0) when its last thread
- * returns.  Our threads never return by themselves, so we look, and do it in libc's place.
+ * returns.  Our consumer and control threads do not return by themselves, so somebody has to look.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -51,45 +51,47 @@ static bool first_thread_read(struct first_thread *out)
 	return true;
 }
 
+/* A thread that has ended has no program.  So a look takes no descriptor from the program while the
+ * first thread lives. */
+static bool first_thread_lives(void)
+{
+	char byte;
+
+	return readlink("/proc/self/exe", &byte, 1) == 1;
+}
+
+static bool first_thread_find_ended(struct first_thread *out)
+{
+	return !first_thread_lives() && first_thread_read(out) &&
+	       (out->state == 'Z' || out->state == 'X');
+}
+
 bool ct_os_first_thread_has_ended(void)
 {
 	struct first_thread first;
 	int kept = errno;
-	bool has_ended = first_thread_read(&first) && (first.state == 'Z' || first.state == 'X');
+	bool has_ended = first_thread_find_ended(&first);
 
 	errno = kept;
 	return has_ended;
 }
 
+/* Counts threads, because the ids in /proc may be those of another name space. */
 bool ct_os_is_alone(int *out_exit_code)
 {
+	uint32_t before[CT_OS_THREADS], after[CT_OS_THREADS];
 	struct first_thread first;
-	struct dirent *entry;
-	unsigned long found = 0;
-	int fd;
-	DIR *tasks;
+	unsigned long ours;
 
-	if (!first_thread_read(&first) || (first.state != 'Z' && first.state != 'X'))
+	if (first_thread_lives())
 		return false;
-	fd = ct_os_high(open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-	tasks = fd >= 0 ? ct_os_directory_stream(fd) : NULL;
-	if (tasks == NULL) {
-		ct_os_close(&fd);
+	/* Those that are there before and after were there in between. */
+	ours = ct_os_threads_list(before);
+	if (!first_thread_find_ended(&first) || ct_os_threads_list(after) != ours ||
+	    memcmp(before, after, sizeof before) != 0)
 		return false;
-	}
-	while ((entry = readdir(tasks)) != NULL) {
-		uint32_t tid = (uint32_t)strtoul(entry->d_name, NULL, 10);
-
-		if (entry->d_name[0] == '.')
-			continue;
-		if (tid != (uint32_t)getpid() && !ct_os_thread_is_ours(tid))
-			break;
-		found++;
-	}
-	(void)closedir(tasks);
 	*out_exit_code = first.exit_code;
-	/* The list ends early where a thread ends while it is read. */
-	return entry == NULL && found == first.threads;
+	return first.threads == 1 + ours;
 }
 
 enum ctrace_status ct_os_read_maps(uint32_t pid, size_t limit, struct ct_buf *out)

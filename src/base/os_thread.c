@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -77,6 +78,8 @@ bool ct_os_thread_own_descriptors(void)
 	return syscall(SYS_close_range, 0u, ~0u, CLOSE_RANGE_UNSHARE) == 0;
 }
 
+#define STATUS_LIMIT 65536u /* of /proc/self/status */
+
 static __thread bool thread_is_own __attribute__((tls_model("initial-exec")));
 
 /* Two settings of the program: the processors of its first thread when the library was loaded, and
@@ -127,7 +130,7 @@ struct thread_start {
 static struct thread_start starts[64];
 
 /* The ids of our threads that run.  One that finds no room counts as the program's. */
-static uint32_t ours[64]; /* atomic */
+static uint32_t ours[CT_OS_THREADS]; /* atomic */
 
 static bool ours_replace(uint32_t old, uint32_t new)
 {
@@ -141,12 +144,18 @@ static bool ours_replace(uint32_t old, uint32_t new)
 	return false;
 }
 
-bool ct_os_thread_is_ours(uint32_t tid)
+/* A routine of the program may have ended our thread by the bare system call. */
+unsigned ct_os_threads_list(uint32_t out_tids[CT_OS_THREADS])
 {
-	for (size_t i = 0; i < CT_COUNT(ours); i++)
-		if (__atomic_load_n(&ours[i], __ATOMIC_RELAXED) == tid)
-			return true;
-	return false;
+	unsigned count = 0;
+
+	for (size_t i = 0; i < CT_COUNT(ours); i++) {
+		out_tids[i] = __atomic_load_n(&ours[i], __ATOMIC_RELAXED);
+		if (out_tids[i] != 0 && !ct_os_thread_exists(out_tids[i]))
+			out_tids[i] = 0;
+		count += out_tids[i] != 0;
+	}
+	return count;
 }
 
 void ct_os_thread_child(void)
@@ -354,24 +363,43 @@ enum ctrace_status ct_os_thread_start(void *(*body)(void *), void *argument, con
 	return CTRACE_OK;
 }
 
-/* A thread of the program, but for its name. */
-static void *end_run(void *argument)
+/* The mask that the first thread had when it ended: those that are left usually have the same. */
+static sigset_t mask_of_first_thread(void)
 {
-	void *(*end)(void *);
+	sigset_t mask = of_program.mask;
+	struct ct_buf status;
+	const char *at;
 
-	memcpy(&end, argument, sizeof end);
-	(void)prctl(PR_SET_NAME, "ctrace-end");
-	(void)pthread_sigmask(SIG_SETMASK, &of_program.mask, NULL);
-	return end(NULL);
+	ct_buf_init(&status);
+	if (ct_os_read_file("/proc/self/status", STATUS_LIMIT, &status) == CTRACE_OK &&
+	    (at = strstr(ct_buf_text(&status), "\nSigBlk:")) != NULL) {
+		uint64_t bits = strtoull(at + strlen("\nSigBlk:"), NULL, 16);
+
+		memcpy(&mask, &bits, sizeof bits);
+	}
+	ct_buf_fini(&status);
+	return mask;
 }
 
-enum ctrace_status ct_os_thread_start_end(void *(*end)(void *unused))
+/* Not one of ours: what it calls takes it for a thread of the program. */
+static void *program_thread_run(void *argument)
 {
-	static void *(*body)(void *);
+	void *(*body)(void *);
+	sigset_t mask = mask_of_first_thread();
+
+	memcpy(&body, argument, sizeof body);
+	(void)prctl(PR_SET_NAME, "ctrace-end");
+	(void)pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return body(NULL);
+}
+
+enum ctrace_status ct_os_thread_start_program(void *(*body)(void *unused))
+{
+	static void *(*started)(void *);
 	pthread_t thread;
 
-	body = end;
-	if (pthread_create(&thread, NULL, end_run, &body) != 0)
+	started = body;
+	if (pthread_create(&thread, NULL, program_thread_run, &started) != 0)
 		return CTRACE_OS_ERROR;
 	(void)pthread_detach(thread);
 	return CTRACE_OK;

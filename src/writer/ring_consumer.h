@@ -112,8 +112,8 @@ struct ct_link_request {
 enum ctrace_status ct_link_create(int directory, const struct ct_link_request *request,
 				  struct ct_link **out_link) CT_MUST_USE;
 void ct_link_destroy(struct ct_link *link);
-/* True when rings that the process makes from now on are the link's.  The process may not have got
- * as far when it is answered. */
+/* True when the process has stored that it is connected: rings that it begins to make later are the
+ * link's.  The answer to its request comes earlier. */
 bool ct_link_is_connected(const struct ct_link *link);
 /* For the writer server's thread.  A mutex is not fair: a busy worker would take it again before
  * another thread wakes. */

@@ -554,8 +554,9 @@ static uint32_t links_connected(const struct ct_writer_server *writer_server)
 	return count;
 }
 
-/* Serves until the processes are connected that named this writer: then ITT110I means that nothing
- * more goes elsewhere.  One that has said so and does not come delays the writer for COME_NS. */
+/* Serves until the processes are connected that named this writer: then ITT110I means that no
+ * ring is made any more whose events go elsewhere; rings that are there are handed over soon.  One
+ * that has said so and does not come delays the writer for COME_NS. */
 static void server_await_links(struct ct_writer_server *writer_server)
 {
 	uint64_t until = ct_clock_mono_ns() + COME_NS;

@@ -33,12 +33,14 @@ def traced(**variables):
     return {**os.environ, 'MFTRACE_CONFIG': os.path.abspath('cfg'), 'CTRACE_RUN_DIR': os.path.abspath('run'), **variables}
 
 
-def run(words, environment, few_descriptors=False):
+FEW = 'no control thread', ['sh', '-c', 'ulimit -n 20; exec "$@"', 'sh']
+ELSEWHERE = 'in a name space of process ids without its /proc', ['unshare', *(['--map-root-user'] if os.geteuid() else []), '--pid', '--fork']
+HERE = '', []
+
+
+def run(words, environment, where=HERE):
     """The status, what was said in any order, and errors.  Threads that live when main returns may be too late to say something."""
-    command = [SUBJECT, *words]
-    if few_descriptors:
-        command = ['sh', '-c', 'ulimit -n 20; exec "$@"', 'sh', *command]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=HANG, check=False)
+    done = subprocess.run([*where[1], SUBJECT, *words], env=environment, capture_output=True, text=True, timeout=HANG, check=False)
     return done.returncode, sorted(line for line in done.stdout.splitlines() if line != 'thread' or words[-1] != 'return'), done.stderr
 
 
@@ -53,14 +55,14 @@ def clean():
 
 # What a thread of the program does before the last one ends, in every combination; then how that ends.
 BEFORE = (('', 'trace'), ('', 'thread', 'thread-trace'), ('', 'end-threads'), ('', 'clone', 'clone-quiet', 'fork-exit'))
-EVENTS = {'trace': 1, 'thread-trace': 2, 'clone': 3, 'fork-exit': 4}
+EVENTS = {'trace': 1, 'thread-trace': 2, 'clone': 3, 'exit-clone': 3, 'fork-exit': 4}
 
 
-def try_end(steps, few_descriptors):
+def try_end(steps, where=HERE):
     clean()
-    expected = run(steps, os.environ)
-    found = run(steps, traced(), few_descriptors)
-    name = ' '.join(steps) + (' (no control thread)' if few_descriptors else '')
+    expected = run(steps, os.environ, where)
+    found = run(steps, traced(), where)
+    name = ' '.join(steps) + (f' ({where[0]})' if where[0] else '')
     checks.same(f'{name}: ends as without ctrace', found, expected)
     checks.same(f'{name}: its events are there', events(), sorted(EVENTS[step] for step in steps if step in EVENTS))
     if steps[-1] != 'return' or 'thread-trace' not in steps:  # it may still trace
@@ -74,9 +76,14 @@ def each_end():
         if 'end-threads' not in steps and any(step.startswith('thread') for step in steps):
             continue  # it never ends
         for end in ('pthread_exit', 'return'):
-            try_end([*steps, end], False)
+            try_end([*steps, end])
     for steps in (['trace', 'pthread_exit'], ['trace', 'clone', 'return'], ['thread-trace', 'end-threads', 'pthread_exit']):
-        try_end(steps, True)
+        try_end(steps, FEW)
+    try_end(['trace', 'exit-clone', 'pthread_exit'])
+    if subprocess.run([*ELSEWHERE[1], 'true'], capture_output=True, check=False).returncode == 0:
+        try_end(['trace', 'thread-trace', 'end-threads', 'pthread_exit'], ELSEWHERE)
+    else:
+        checks.skip('in a name space of process ids', 'not permitted')
 
 
 def a_thread_of_the_program_keeps_it():
@@ -112,7 +119,7 @@ def an_operator_makes_no_difference():
     checks.check('a process that an operator woke ends', process.wait(HANG) == 0)
     checks.check('with its event', events() == [1])
     clean()
-    process = subprocess.Popen([SUBJECT, 'block', 'trace', 'ready', 'pthread_exit'], env=traced(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([SUBJECT, 'trace', 'block', 'ready', 'pthread_exit'], env=traced(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == 'ready\n'
     process.send_signal(signal.SIGTERM)  # the program blocks it, and its end does
     process.stdin.write('\n')

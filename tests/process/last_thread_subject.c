@@ -9,8 +9,9 @@
  * tenth of a second.  clone: a child of clone(2) traces an event 3 and returns 7, which is
  * reported.  clone-quiet: one that traces nothing.  fork-exit: a child of fork(2) traces an event 4
  * and calls pthread_exit(); its status is reported.  ready: says so, and waits for a line.  block:
- * blocks SIGTERM.  close: closes all descriptors that are not its own.  pthread_exit; return.  Its
- * handler of atexit(3) says "at exit".
+ * blocks SIGTERM.  exit-clone: the handler of atexit(3) clones such a child, too.  close: closes
+ * all descriptors that are not its own.  pthread_exit; return.  Its handler of atexit(3) says "at
+ * exit".
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -31,15 +32,35 @@ static struct ctrace_tracer tracer = CTRACE_TRACER("LAST");
 static int gate[2];
 static pthread_barrier_t has_traced;
 static char stack[1 << 20];
+static int clones_at_exit;
 
 static void say(const char *text)
 {
 	(void)!write(1, text, strlen(text));
 }
 
+static int child_trace(void *unused)
+{
+	(void)unused;
+	CTRACE(&tracer, CTRACE_INFO, 3, CTRACE_U32(1));
+	return 7;
+}
+
+static void report(pid_t child)
+{
+	char line[40];
+	int status = -1;
+
+	(void)waitpid(child, &status, 0);
+	(void)snprintf(line, sizeof line, "child: %#x\n", (unsigned)status);
+	say(line);
+}
+
 static void at_exit(void)
 {
 	say("at exit\n");
+	if (clones_at_exit)
+		report(clone(child_trace, stack + sizeof stack, SIGCHLD, NULL));
 }
 
 static void *thread_run(void *event)
@@ -55,27 +76,10 @@ static void *thread_run(void *event)
 	return NULL;
 }
 
-static int child_trace(void *unused)
-{
-	(void)unused;
-	CTRACE(&tracer, CTRACE_INFO, 3, CTRACE_U32(1));
-	return 7;
-}
-
 static int child_quiet(void *unused)
 {
 	(void)unused;
 	return 7;
-}
-
-static void report(pid_t child)
-{
-	char line[40];
-	int status = -1;
-
-	(void)waitpid(child, &status, 0);
-	(void)snprintf(line, sizeof line, "child: %#x\n", (unsigned)status);
-	say(line);
 }
 
 int main(int count, char **steps)
@@ -114,6 +118,8 @@ int main(int count, char **steps)
 		} else if (strcmp(step, "ready") == 0) {
 			say("ready\n");
 			(void)!read(0, &byte, 1);
+		} else if (strcmp(step, "exit-clone") == 0) {
+			clones_at_exit = 1;
 		} else if (strcmp(step, "block") == 0) {
 			(void)sigemptyset(&set);
 			(void)sigaddset(&set, SIGTERM);

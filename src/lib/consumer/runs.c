@@ -643,17 +643,17 @@ static bool ring_walk(struct ct_batch *batch, struct ct_iterator *iterator)
 	return done != IS_FULL;
 }
 
-/* When the next event of the ring was.  Under overwrite it may be gone: at that place or later. */
+/* The time of the ring's next event. */
 static uint64_t begin_ticks(struct ct_batch *batch, const struct ct_iterator *iterator)
 {
 	struct ct_cursor_place place = iterator->place;
 	struct ct_event event;
 
-	if (iterator->ring->overflow != CT_OVERFLOW_OVERWRITE &&
-	    ct_ring_peek(iterator->ring, &batch->classes, &place, iterator->limit, &batch->scratch,
+	ct_buf_clear(&batch->scratch);
+	if (ct_ring_peek(iterator->ring, &batch->classes, &place, iterator->limit, &batch->scratch,
 			 &event) == CTRACE_OK)
 		return event.ticks;
-	return place.state.ticks;
+	return place.state.ticks; /* overwritten: of the oldest that is left */
 }
 
 /* A thread that gets another ring leaves events in the one before.  They come first, so that a
@@ -669,11 +669,17 @@ void ct_batch_fill_runs(struct ct_batch *batch)
 	runs->fill++;
 	for (uint32_t i = 0; i < batch->iterator_count; i++) {
 		iterator = &batch->iterators[i];
-		if (iterator->place.position < iterator->limit) {
+		if (iterator->place.position >= iterator->limit)
+			continue;
+		if (!iterator->has_event)
 			iterator->event.ticks = begin_ticks(batch, iterator);
-			ct_batch_push(batch, iterator);
-		}
+		iterator->has_event = true;
+		ct_batch_push(batch, iterator);
 	}
-	while ((iterator = ct_batch_pop(batch)) != NULL && ring_walk(batch, iterator))
-		;
+	do {
+		iterator = ct_batch_pop(batch);
+		if (iterator == NULL)
+			break;
+		iterator->has_event = false;
+	} while (ring_walk(batch, iterator));
 }

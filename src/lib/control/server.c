@@ -51,6 +51,7 @@ static struct {
 	/* atomic: a life and its RESTING_ state, else 0; a thread that clears it ends the resting
 	 * thread without a wait */
 	uint32_t resting;
+	uint32_t tid; /* atomic: of the control thread */
 	struct ct_server_options options;
 	/* under the lock; only the control thread changes them */
 	int listener;
@@ -455,6 +456,7 @@ static void *server_run(void *argument)
 
 	if (!thread_rise(RESTING_UNBEGUN(life)))
 		return NULL;
+	__atomic_store_n(&server.tid, ct_os_thread_id(), __ATOMIC_RELAXED);
 	if (server.options.begin != NULL)
 		server.options.begin(server.options.user);
 	while (thread_lives(life)) {
@@ -629,13 +631,15 @@ void ct_server_check(void)
 
 /* ---- work for the thread ---- */
 
-/* Wakes the thread for new work; TIMED_OUT when there is no thread. */
+/* Wakes the thread for new work, unless it is the one that asks; TIMED_OUT when there is no thread.
+ */
 static enum ctrace_status thread_wake_for_work(enum ctrace_status status)
 {
 	server_lock();
 	if (!server.is_running)
 		status = CTRACE_TIMED_OUT;
-	else if (status == CTRACE_OK)
+	else if (status == CTRACE_OK &&
+		 __atomic_load_n(&server.tid, __ATOMIC_RELAXED) != ct_os_thread_id())
 		thread_wake();
 	server_unlock();
 	return status;

@@ -208,6 +208,8 @@ bool ct_ring_open_window(struct ct_ring *ring, struct ctrace_thread_buffer *thre
 	 * (read/live_ring.c). */
 	__atomic_store_n(&ring->head->window, position + CT_EVENT_MARK + size, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* A handler may have left a wait by siglongjmp(). */
+	__atomic_store_n(&ring->head->waiting, 0, __ATOMIC_RELAXED);
 	put_mark(ring, position, tid);
 	set_window(ring, thread_buffer, position + CT_EVENT_MARK, size);
 	return true;
@@ -224,14 +226,15 @@ bool ct_ring_wait_for_space(struct ct_ring *ring, uint64_t tail_seen, uint64_t t
 	struct ct_ring_head *head = ring->head;
 	bool is_over = false, has_moved;
 
-	/* Pairs with ct_ring_wake(): the consumer moves tail_word first and looks at `waiting`
-	 * after that.  Only the producer takes it back: a wake-up for the last wait may come as
-	 * late as this. */
-	__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
 	for (;;) {
-		uint32_t word = __atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST);
 		uint64_t waited = ct_clock_mono_ns() - start;
+		uint32_t word;
 
+		/* Pairs with ct_ring_wake(): the consumer moves tail_word first and looks at
+		 * `waiting` after that.  Only the producer takes it back: a wake-up for the last
+		 * wait may come as late as this. */
+		__atomic_store_n(&head->waiting, 1, __ATOMIC_SEQ_CST);
+		word = __atomic_load_n(&head->tail_word, __ATOMIC_SEQ_CST);
 		has_moved = __atomic_load_n(&head->tail, __ATOMIC_ACQUIRE) != tail_seen;
 		if (has_moved || is_over || waited >= timeout_ns)
 			break;

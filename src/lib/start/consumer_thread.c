@@ -6,7 +6,8 @@
  * blocked.  A busy consumer thread makes a pass each millisecond, so that it never chases a
  * producer's head.  A consumer thread without events closes every thread's window, so that the next
  * event takes the slow path and wakes it, and sleeps; a look each 50 ms finds an event that came in
- * between.  Without any ring it sleeps for ever.
+ * between.  Without any ring it sleeps until it is woken; where there is no control thread it looks
+ * each second whether the program lives.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -20,7 +21,7 @@
 /* between two looks that keep our files from cleaners of temporary directories */
 #define TOUCH_NS 3600000000000u
 #define ALONE_NS 1000000000u /* between two looks without a ring and a control thread */
-#define HOUSE_PASSES 1000u /* busy passes between two calls of keep_house() */
+#define HOUSE_PASSES 1000u   /* busy passes between two calls of keep_house() */
 
 /* ---- a pass ---- */
 
@@ -183,8 +184,7 @@ static void keep_house(struct ct_process *process)
 	(void)ct_session_heal(&process->session);
 	(void)ct_ring_pool_heal(process->pool);
 	ct_server_check();
-	if (!ct_server_runs())
-		ct_last_thread_look();
+	ct_last_thread_look();
 	if (now - touched_ns < TOUCH_NS)
 		return;
 	touched_ns = now;

@@ -109,7 +109,7 @@ void ct_fork_reset(bool consumer_thread_was_paused)
 	ct_dump_forked();
 	ct_server_reset();
 	ct_session_reset_loaded();
-	ct_os_thread_child();
+	ct_last_thread_reset();
 	if (ct_process.state != CT_PROCESS_CLONED) {
 		memset(ct_process.lost_unattached, 0, sizeof ct_process.lost_unattached);
 		memset(ct_process.lost_early, 0, sizeof ct_process.lost_early);
@@ -133,6 +133,7 @@ static void after_fork_in_child(void)
 	ct_last_thread_begin();
 	if (!is_whole && ct_process.state != CT_PROCESS_NEW)
 		ct_process.state = CT_PROCESS_FAILED;
+	ct_os_thread_child();
 }
 
 /* When the library is loaded, not when the process attaches: a fork must wait for another thread

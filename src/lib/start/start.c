@@ -435,6 +435,7 @@ static bool process_rouse(void)
 static void reset_parent(void)
 {
 	ct_fork_reset(false);
+	ct_os_thread_child();
 }
 
 const struct ct_process_steps ct_process_steps = {

@@ -84,11 +84,11 @@ void ct_run_watch(void *unused);
 /* ---- last_thread.c: ends a process that only threads of ours have left */
 /* On the control thread: looks, and asks for its next look. */
 void ct_last_thread_watch(void *unused);
-/* On the consumer thread, where there is no control thread.  When only ours are left for the second
- * time in a row, the process ends. */
+/* On the consumer thread: looks if no control thread does. */
 void ct_last_thread_look(void);
 /* When the library is loaded, and in a child of fork(2), but not in one of clone(2). */
 void ct_last_thread_begin(void);
+void ct_last_thread_reset(void); /* in each child */
 
 /* ---- start.c: the destructor, once; on any thread of the program */
 void ct_process_end(void);

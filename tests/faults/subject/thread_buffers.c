@@ -665,9 +665,9 @@ static void own_file_everywhere(void)
 		thread_join(thread[i]);
 }
 
-/* A descriptor of ours has the lowest number between open(2) and its move to a high one.  Who closes
- * it in that moment and opens a file gets the number, which we then close: once in a run is bad luck
- * (docs/recovery.md). */
+/* Between open(2) and its move to a high number, a descriptor of ctrace has the lowest.  A program
+ * that closes it in that moment and opens a file gets the number, which ctrace then closes
+ * (docs/recovery.md).  It may happen once in a run. */
 static int own_file(const char *name)
 {
 	static unsigned taken;

@@ -90,11 +90,24 @@ static sigset_t mask;
 static bool was_own;
 static uint32_t has_run;
 
+static bool is_listed(void)
+{
+	uint32_t tids[CT_OS_THREADS];
+	unsigned count = ct_os_threads_list(tids), found = 0;
+	bool is = false;
+
+	for (unsigned i = 0; i < CT_OS_THREADS; i++) {
+		found += tids[i] != 0;
+		is |= tids[i] == ct_os_thread_id();
+	}
+	return is && found == count;
+}
+
 static void *note_mask(void *unused)
 {
 	(void)unused;
 	(void)pthread_sigmask(SIG_SETMASK, NULL, &mask);
-	was_own = ct_os_thread_is_own() || ct_os_thread_is_ours(ct_os_thread_id());
+	was_own = ct_os_thread_is_own() || is_listed();
 	__atomic_store_n(&has_run, 1, __ATOMIC_RELEASE);
 	ct_os_wake(&has_run);
 	return NULL;
@@ -102,10 +115,10 @@ static void *note_mask(void *unused)
 
 static void *start_end(void *unused)
 {
-	bool is_ours = ct_os_thread_is_own() && ct_os_thread_is_ours(ct_os_thread_id());
+	bool is_ours = ct_os_thread_is_own() && is_listed();
 
 	(void)unused;
-	return is_ours && ct_os_thread_start_end(note_mask) == CTRACE_OK ? &has_run : NULL;
+	return is_ours && ct_os_thread_start_program(note_mask) == CTRACE_OK ? &has_run : NULL;
 }
 
 static void the_thread_that_ends_it_is_the_programs(void **state)

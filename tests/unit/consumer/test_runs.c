@@ -117,14 +117,13 @@ static void runs_are_the_rings_bytes_ring_by_ring(void **state)
 }
 
 /* A thread went from ring 2 to ring 0, and then to ring 1, which it had used before. */
-static void the_ring_with_the_earliest_event_comes_first(void **state)
+static void try_order(enum ct_overflow overflow)
 {
 	static const uint32_t order[] = { 2, 0, 1 };
 	struct ct_cursor_place used;
 	struct seen seen;
 
-	(void)state;
-	make_process(3, CT_OVERFLOW_DISCARD);
+	make_process(3, overflow);
 	assert_true(produce(1, COMPONENT_A));
 	start(output_a.index);
 	ct_batch_fill_runs(&batch);
@@ -141,6 +140,13 @@ static void the_ring_with_the_earliest_event_comes_first(void **state)
 	for (uint32_t i = 0; i < 30; i++)
 		assert_int_equal(seen.ids[i], i + 1);
 	stop();
+}
+
+static void the_ring_with_the_earliest_event_comes_first(void **state)
+{
+	(void)state;
+	try_order(CT_OVERFLOW_DISCARD);
+	try_order(CT_OVERFLOW_OVERWRITE);
 }
 
 static void other_destinations_events_are_left_out_and_noted(void **state)

@@ -299,6 +299,14 @@ static void waiting_ends_although_the_clock_stands_still(void **state)
 	clock_go();
 }
 
+static void a_wait_that_a_handler_has_left_ends_at_the_next_window(void **state)
+{
+	(void)state;
+	ring.head->waiting = 1; /* siglongjmp() */
+	assert_true(produce(64, 0));
+	assert_int_equal(ring.head->waiting, 0);
+}
+
 #define ROUNDS 100000u
 #define NEVER 60000000000u /* ns: stops what hangs */
 
@@ -384,6 +392,8 @@ int test_ring_write(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(waiting_ends_although_the_clock_stands_still,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_wait_that_a_handler_has_left_ends_at_the_next_window, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_waiting_producer_is_woken_each_time, set_up,
 						tear_down),
 	};
