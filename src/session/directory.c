@@ -292,6 +292,23 @@ static bool session_is_of_process(int directory_fd, const char *name, uint32_t p
 	return start == noted || start == 0 || noted == 0;
 }
 
+enum ctrace_status ct_session_look_mapped(const char *name, uint32_t pid, bool *out_is_mapped)
+{
+	char suffix[300];
+	struct ct_buf maps;
+	enum ctrace_status status;
+	int error;
+
+	(void)snprintf(suffix, sizeof suffix, "/%s/session\n", name);
+	ct_buf_init(&maps);
+	status = ct_os_read_maps(pid, MAPS_LIMIT, &maps);
+	*out_is_mapped = status == CTRACE_OK && strstr(ct_buf_text(&maps), suffix) != NULL;
+	error = errno;
+	ct_buf_fini(&maps);
+	errno = error;
+	return status;
+}
+
 /*
  * True if the process has the session file mapped.  A process that closed all its descriptors has
  * lost the lock, but lives.  If it has also changed its user, its mappings are hidden; then its
@@ -299,20 +316,12 @@ static bool session_is_of_process(int directory_fd, const char *name, uint32_t p
  */
 static bool session_is_mapped_by(int directory_fd, const char *name, uint32_t pid)
 {
-	char suffix[300];
-	struct ct_buf maps;
-	enum ctrace_status status;
-	bool is_mapped = false;
+	bool is_mapped;
+	enum ctrace_status status = ct_session_look_mapped(name, pid, &is_mapped);
 
-	(void)snprintf(suffix, sizeof suffix, "/%s/session\n", name);
-	ct_buf_init(&maps);
-	status = ct_os_read_maps(pid, MAPS_LIMIT, &maps);
-	if (status == CTRACE_OK)
-		is_mapped = strstr(ct_buf_text(&maps), suffix) != NULL;
-	else if (status != CTRACE_NOT_FOUND && errno != ESRCH)
-		is_mapped = session_is_of_process(directory_fd, name, pid);
-	ct_buf_fini(&maps);
-	return is_mapped;
+	return status == CTRACE_OK || status == CTRACE_NOT_FOUND || errno == ESRCH
+		       ? is_mapped
+		       : session_is_of_process(directory_fd, name, pid);
 }
 
 /* Returns true when nobody holds the lock that the maker of a directory has, and its children. */

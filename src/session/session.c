@@ -19,12 +19,23 @@
 
 static char own_path[4096]; /* of this process's directory; "" while it has none */
 
+/* Another copy of the library in this process has its session mapped. */
+static bool is_of_copy(const char *name)
+{
+	uint32_t pid = (uint32_t)getpid();
+	bool is_mapped;
+
+	return strtoul(name, NULL, 10) == pid &&
+	       ct_session_look_mapped(name, pid, &is_mapped) == CTRACE_OK && is_mapped;
+}
+
 bool ct_session_is_own(const char *run_directory, const char *name)
 {
 	size_t size = strlen(run_directory);
 
-	return strncmp(own_path, run_directory, size) == 0 && own_path[size] == '/' &&
-	       strcmp(own_path + size + 1, name) == 0;
+	return (strncmp(own_path, run_directory, size) == 0 && own_path[size] == '/' &&
+		strcmp(own_path + size + 1, name) == 0) ||
+	       is_of_copy(name);
 }
 
 void ct_session_set_own(const struct ct_session *session)

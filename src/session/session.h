@@ -458,8 +458,8 @@ uint32_t ct_session_component_limit(const struct ct_session_layout *layout);
 
 /* ---- session.c */
 void ct_session_close(struct ct_session *session, bool remove_directory);
-/* True if this is the calling process's own directory.  Its session file must never be opened a
- * second time: closing it would drop the process's lock. */
+/* True if this is the directory of the calling process, or of another copy of the library in it.
+ * Its session file must never be opened a second time: closing it would drop the process's lock. */
 bool ct_session_is_own(const char *run_directory, const char *name);
 /* Returns the directory, for making a ring in it; -1 when it can no longer be reached.  Under the
  * pool's lock. */

@@ -45,6 +45,10 @@ static inline struct flock ct_session_alive_lock(void)
  * parent. */
 void ct_directory_remove_open(int parent_fd, const char *name, int fd);
 
+/* Has process pid the session file of the directory `name` mapped? */
+enum ctrace_status ct_session_look_mapped(const char *name, uint32_t pid,
+					  bool *out_is_mapped) CT_MUST_USE;
+
 /* ---- session.c */
 /* nothing is open or mapped then; ct_session_close() may follow */
 void ct_session_init(struct ct_session *session);

@@ -67,6 +67,7 @@ static enum ctrace_status print_beginning(struct ct_bin_directory *directory,
 {
 	enum ctrace_status status = CTRACE_OK;
 
+	ct_bin_lock_note_session(mode->info);
 	ct_trace_make_uuid(directory->info.uuid);
 	ct_buf_clear(&directory->text);
 	ct_schema_print_trace(&directory->text, &directory->info);
@@ -195,24 +196,11 @@ static bool directory_is_closed(struct ct_bin_directory *directory, const struct
 	return is_as_marked;
 }
 
-bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number,
-			char out[CTRACE_EMITTER_PATH_SIZE])
-{
-	int size = number <= 1
-			   ? snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u", path, pid)
-			   : snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u.%u", path, pid, number);
-
-	if (size >= 0 && (size_t)size < CTRACE_EMITTER_PATH_SIZE)
-		return true;
-	errno = ENAMETOOLONG;
-	return false;
-}
-
 static bool name_is_taken(const char *path, uint32_t pid, unsigned number)
 {
 	char beside[CTRACE_EMITTER_PATH_SIZE];
 
-	return ct_bin_name_beside(path, pid, number, beside) && access(beside, F_OK) == 0;
+	return ct_file_name_beside(path, pid, number, beside) && access(beside, F_OK) == 0;
 }
 
 /* Returns a number that is free, in few looks: a program that crashes again and again as process 1
@@ -249,8 +237,8 @@ static enum ctrace_status directory_keep_beside(const struct ct_bin_directory *d
 	if (!ct_bin_directory_is_in_place(directory))
 		return CTRACE_NOT_FOUND;
 	for (unsigned tries = 0; tries < CREATE_TRIES; tries++) {
-		if (!ct_bin_name_beside(directory->path, pid,
-					find_free_number(directory->path, pid), beside))
+		if (!ct_file_name_beside(directory->path, pid,
+					 find_free_number(directory->path, pid), beside))
 			break;
 		if (ct_os_rename_aside(directory->path, beside) == CTRACE_OK)
 			return CTRACE_NOT_FOUND;
@@ -447,7 +435,7 @@ static enum ctrace_status directory_take_over(struct ct_bin_directory **to_repla
 	if (ct_schema_parse_trace(text->data, text->size, &info, &end) != CTRACE_OK)
 		return CTRACE_TIMED_OUT;
 	if (!is_same_process(&info, mode->info)) {
-		if (!mode->may_replace_others)
+		if (!mode->may_replace_others || ct_bin_lock_knows_session(&info))
 			return CTRACE_TIMED_OUT;
 		if (!directory_is_closed(directory, text))
 			return directory_keep_beside(directory, info.pid);

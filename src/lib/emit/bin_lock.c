@@ -7,6 +7,10 @@
  * process has locked are noted here, and none of them is opened twice.  A name is noted, too, while
  * a thread opens it: the file is known only when it is open.
  *
+ * A process may have several copies of the library, and the kernel takes their locks for those of
+ * one.  So all copies share the notes of the copy that was loaded first: each has an ELF note that
+ * tells where its own are.  A copy is never unloaded.
+ *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
 #include "lib/emit/binfile.h"
@@ -14,15 +18,98 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <string.h>
 #include <unistd.h>
 
 #define HELD_LIMIT 1024u /* more than that are locked, but not noted */
 #define TRIES 5u
 
-/* What this process has locked, or is opening.  The process's number is part of a key, so a
- * forked child, which has no locks, finds none. 0: free. */
-static uint64_t held[HELD_LIMIT];
+/* What this process has locked, or is opening, and its sessions.  The process's number is part of a
+ * key, so a forked child, which has no locks, finds none. 0: free. */
+__attribute__((used)) uint64_t ct_bin_held[HELD_LIMIT];
+static uint64_t *held; /* those of the first copy */
+
+/* The version is another one when the notes of locks, or the keys in them, have another form. */
+struct note {
+	uint32_t name_size, size, version;
+	char name[8];
+	int32_t held_at; /* from here */
+};
+
+/* clang-format off */
+__asm__(".pushsection .note.ctrace, \"a\", %note\n\t"
+	".balign 4\n\t"
+	".long 7, 4, 1\n\t"
+	".ascii \"ctrace\\0\\0\"\n\t"
+	".long ct_bin_held - .\n\t"
+	".popsection");
+/* clang-format on */
+
+/* Some programs that change an ELF file leave headers that lead nowhere. */
+static bool note_is_loaded(const struct dl_phdr_info *object, const ElfW(Phdr) * notes)
+{
+	for (unsigned i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+		if (part->p_type == PT_LOAD && notes->p_vaddr >= part->p_vaddr &&
+		    notes->p_vaddr - part->p_vaddr <= part->p_filesz &&
+		    notes->p_filesz <= part->p_filesz - (notes->p_vaddr - part->p_vaddr))
+			return true;
+	}
+	return false;
+}
+
+/* Linkers differ in how they align notes beside each other, so each word may begin ours. */
+static uint64_t *note_find(const char *at, size_t size)
+{
+	const struct note wanted = { .name_size = 7, .size = 4, .version = 1, .name = "ctrace" };
+	struct note note;
+
+	for (; size >= sizeof note; at += 4, size -= 4) {
+		memcpy(&note, at, sizeof note);
+		if (memcmp(&note, &wanted, offsetof(struct note, held_at)) == 0)
+			return (uint64_t *)(uintptr_t)(at + offsetof(struct note, held_at) +
+						       note.held_at);
+	}
+	return NULL;
+}
+
+static int object_look(struct dl_phdr_info *object, size_t size, void *user)
+{
+	uint64_t **out = user;
+
+	(void)size;
+	for (unsigned i = 0; i < object->dlpi_phnum && *out == NULL; i++) {
+		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+
+		if (part->p_type == PT_NOTE && note_is_loaded(object, part))
+			*out = note_find((const char *)(object->dlpi_addr + part->p_vaddr),
+					 part->p_filesz);
+	}
+	return *out != NULL;
+}
+
+/* The loader tells the objects in the order in which it loaded them. */
+static uint64_t *held_table(void)
+{
+	uint64_t *first = __atomic_load_n(&held, __ATOMIC_ACQUIRE);
+
+	if (first == NULL) {
+		(void)dl_iterate_phdr(object_look, &first);
+		if (first == NULL)
+			first = ct_bin_held;
+		__atomic_store_n(&held, first, __ATOMIC_RELEASE);
+	}
+	return first;
+}
+
+/* When the library is loaded, not when a file is locked: a fork may leave a lock of the loader
+ * locked in the child. */
+__attribute__((constructor)) static void held_find(void)
+{
+	(void)held_table();
+}
 
 static uint64_t held_key(const struct ct_file_id *id)
 {
@@ -48,7 +135,7 @@ static unsigned held_count(uint64_t key)
 	unsigned count = 0;
 
 	for (uint32_t i = 0; i < HELD_LIMIT; i++)
-		count += __atomic_load_n(&held[i], __ATOMIC_SEQ_CST) == key;
+		count += __atomic_load_n(&held_table()[i], __ATOMIC_SEQ_CST) == key;
 	return count;
 }
 
@@ -59,8 +146,8 @@ static void held_add(uint64_t key)
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		uint64_t free_key = 0;
 
-		if (__atomic_compare_exchange_n(&held[i], &free_key, key, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&held_table()[i], &free_key, key, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -70,8 +157,8 @@ static void held_remove(uint64_t key)
 	for (uint32_t i = 0; i < HELD_LIMIT; i++) {
 		uint64_t same_key = key;
 
-		if (__atomic_compare_exchange_n(&held[i], &same_key, 0, false, __ATOMIC_SEQ_CST,
-						__ATOMIC_RELAXED))
+		if (__atomic_compare_exchange_n(&held_table()[i], &same_key, 0, false,
+						__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -85,6 +172,26 @@ static bool held_add_alone(uint64_t key)
 		return true;
 	held_remove(key);
 	return false;
+}
+
+static uint64_t session_key(const struct ct_trace_info *info)
+{
+	const struct ct_file_id id = { .device = info->start_ns, .inode = info->pid };
+
+	return held_key(&id);
+}
+
+void ct_bin_lock_note_session(const struct ct_trace_info *info)
+{
+	uint64_t key = session_key(info);
+
+	if (info->pid == (uint32_t)getpid() && held_count(key) == 0)
+		held_add(key);
+}
+
+bool ct_bin_lock_knows_session(const struct ct_trace_info *info)
+{
+	return held_count(session_key(info)) != 0;
 }
 
 /* True also on a file system that has no locks: there every file counts as free. */

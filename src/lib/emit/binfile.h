@@ -32,8 +32,7 @@
 
 #define CT_BIN_LOST UINT32_MAX /* stream id of stream.lost */
 #define CT_BIN_STREAM_LIMIT 65536u
-#define CT_BIN_OPEN_LIMIT 64u  /* stream files kept open */
-#define CT_BIN_BESIDE_LIMIT 9u /* names tried beside one that is taken */
+#define CT_BIN_OPEN_LIMIT 64u /* stream files kept open */
 /* unfinished metadata; viewers skip names with a dot */
 #define CT_BIN_TEMPORARY ".metadata.new"
 
@@ -199,6 +198,9 @@ enum ctrace_status ct_bin_lock_open(int directory_fd, const char *name, int flag
 				    struct ct_file_id *out_id) CT_MUST_USE;
 /* sets -1; closes nothing when the program has closed the descriptor */
 void ct_bin_lock_close(int *fd, const struct ct_file_id *id);
+/* The sessions of this process: each copy of the library has one of its own. */
+void ct_bin_lock_note_session(const struct ct_trace_info *info);
+bool ct_bin_lock_knows_session(const struct ct_trace_info *info);
 
 /* ---- bin_create.c: the choice between beginning, continuing and replacing a directory */
 struct ct_bin_open_mode {
@@ -214,7 +216,7 @@ struct ct_bin_open_mode {
 	bool may_continue;
 	bool may_replace_own; /* the generations came round */
 	/* may take the name of another process's directory that is not open: replaces it if it was
-	 * closed in order, else renames it */
+	 * closed in order, else renames it; but never that of another session of this process */
 	bool may_replace_others;
 	/* the name is a variant of the wanted one: this process's directory there is replaced only
 	 * if it was closed */
@@ -231,10 +233,6 @@ void ct_bin_hidden_remove(struct ct_bin_directory *directory);
 enum ctrace_status ct_bin_directory_resume(const struct ctrace_place *place,
 					   const struct ct_trace_info *info,
 					   struct ct_bin_directory **out_directory) CT_MUST_USE;
-/* "<path>.<pid>", from number 2 on "<path>.<pid>.<number>".  Returns false, with errno, when that
- * is too long. */
-bool ct_bin_name_beside(const char *path, uint32_t pid, unsigned number,
-			char out[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 
 /* ---- bin_directory.c: the directory and its metadata */
 enum ctrace_status ct_bin_directory_new(const char *path, const struct ct_trace_info *info,

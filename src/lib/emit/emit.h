@@ -368,6 +368,11 @@ void ct_file_say_missing(const struct ctrace_emitter_context *context, const cha
 			 uint64_t missing, uint64_t counts);
 /* Does the path end in this name?  An absolute name must be the whole path. */
 bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name);
+/* The names that are tried beside one that is taken: "<path>.<pid>", from number 2 on
+ * "<path>.<pid>.<number>".  Returns false, with errno, when that is too long. */
+#define CT_FILE_BESIDE_LIMIT 9u
+bool ct_file_name_beside(const char *path, uint32_t pid, unsigned number,
+			 char out[CTRACE_EMITTER_PATH_SIZE]) CT_MUST_USE;
 /* Calls attempt(absolute path) for LOCATION (made when missing), MFTRACE_LOGS, the working
  * directory in turn, until one succeeds, and gives its path.  An absolute FILE is tried alone.
  * What is relative fails when the process's working directory is not known or gone.  Directories in

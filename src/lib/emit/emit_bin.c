@@ -103,8 +103,8 @@ static enum ctrace_status attempt_path(const char *path, void *user)
 	ct_bin_pack_let_go(path);
 	status = ct_bin_directory_create(path, &attempt->mode, &attempt->directory);
 	attempt->mode.is_beside = true;
-	for (unsigned i = 1; i <= CT_BIN_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
-		if (!ct_bin_name_beside(path, attempt->pid, i, beside))
+	for (unsigned i = 1; i <= CT_FILE_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
+		if (!ct_file_name_beside(path, attempt->pid, i, beside))
 			return CTRACE_OS_ERROR;
 		status = ct_bin_directory_create(beside, &attempt->mode, &attempt->directory);
 	}

@@ -127,11 +127,13 @@ static void read_sharing(struct textfile *text)
 static void load_seen(struct textfile *text)
 {
 	const struct ctrace_place *place = text->out.context->place;
-	char beside[CTRACE_EMITTER_PATH_SIZE + 16];
+	uint32_t pid = text->out.context->pid;
+	char beside[CTRACE_EMITTER_PATH_SIZE];
 
-	ct_text_seen_load(&text->seen, place->path, place->offset, text->out.context->pid);
-	(void)snprintf(beside, sizeof beside, "%s.%u", place->path, text->out.context->pid);
-	ct_text_seen_load(&text->seen, beside, 0, text->out.context->pid);
+	ct_text_seen_load(&text->seen, place->path, place->offset, pid);
+	for (unsigned i = 1; i <= CT_FILE_BESIDE_LIMIT; i++)
+		if (ct_file_name_beside(place->path, pid, i, beside))
+			ct_text_seen_load(&text->seen, beside, 0, pid);
 }
 
 /* The process was killed within a batch that had begun in an earlier generation. */

@@ -143,6 +143,19 @@ bool ct_file_name_ends(const char *path, size_t size, const struct ct_buf *name)
 				    : name->size < size && path[size - name->size - 1] == '/';
 }
 
+bool ct_file_name_beside(const char *path, uint32_t pid, unsigned number,
+			 char out[CTRACE_EMITTER_PATH_SIZE])
+{
+	int size = number <= 1
+			   ? snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u", path, pid)
+			   : snprintf(out, CTRACE_EMITTER_PATH_SIZE, "%s.%u.%u", path, pid, number);
+
+	if (size >= 0 && (size_t)size < CTRACE_EMITTER_PATH_SIZE)
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
+}
+
 /* libc's services may load libraries into the traced program: only the machine's own file is read.
  */
 bool ct_file_group_find(const char *name, size_t size, uint32_t *out_group)

@@ -218,17 +218,16 @@ struct create {
 static enum ctrace_status create_beside(const char *path, const struct create *create)
 {
 	struct ct_text_file *file = create->file;
+	enum ctrace_status status = CTRACE_TIMED_OUT;
 	char beside[CTRACE_EMITTER_PATH_SIZE];
-	int size = snprintf(beside, sizeof beside, "%s.%u", path, create->pid);
-	enum ctrace_status status;
 
-	if (size < 0 || (size_t)size >= sizeof beside) {
-		errno = ENAMETOOLONG;
-		return CTRACE_OS_ERROR;
+	for (unsigned i = 1; i <= CT_FILE_BESIDE_LIMIT && status == CTRACE_TIMED_OUT; i++) {
+		if (!ct_file_name_beside(path, create->pid, i, beside))
+			return CTRACE_OS_ERROR;
+		status = open_path(beside, O_CREAT, create->sharing, create->before, file);
 	}
-	status = open_path(beside, O_CREAT, create->sharing, create->before, file);
 	if (status == CTRACE_OK)
-		memcpy(file->path, beside, (size_t)size + 1);
+		memcpy(file->path, beside, strlen(beside) + 1);
 	return status;
 }
 
@@ -356,17 +355,21 @@ static bool is_begun_by_others(int fd, uint64_t offset, enum ct_text_sharing sha
 static bool path_is_named(const char *path, const struct ctrace_emitter_context *context,
 			  uint32_t generation, enum ct_text_sharing sharing)
 {
+	char end[CTRACE_EMITTER_PATH_SIZE] = "";
 	size_t size = strlen(path);
-	char suffix[16];
+	bool is_same = false;
 	struct ct_buf name;
-	bool is_same;
 
 	ct_buf_init(&name);
-	(void)snprintf(suffix, sizeof suffix, ".%u", context->pid);
-	is_same = print_name(&name, context, generation, sharing) &&
-		  (ct_file_name_ends(path, size, &name) ||
-		   (size > strlen(suffix) && strcmp(path + size - strlen(suffix), suffix) == 0 &&
-		    ct_file_name_ends(path, size - strlen(suffix), &name)));
+	if (print_name(&name, context, generation, sharing))
+		for (unsigned i = 1; i <= CT_FILE_BESIDE_LIMIT + 1 && !is_same; i++) {
+			size_t rest = size - strlen(end);
+
+			is_same = strlen(end) <= size && strcmp(path + rest, end) == 0 &&
+				  ct_file_name_ends(path, rest, &name);
+			if (!ct_file_name_beside("", context->pid, i, end))
+				break;
+		}
 	ct_buf_fini(&name);
 	return is_same;
 }
