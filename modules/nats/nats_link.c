@@ -268,8 +268,6 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 enum ctrace_status ct_nats_link_open(struct ct_nats_link *link, struct ct_nats_address *address,
 				     bool makes, char error[CT_NATS_ERROR_SIZE])
 {
-	jsOptions js_options;
-	natsStatus status;
 	enum ctrace_status result;
 
 	*link = (struct ct_nats_link){ .connection = NULL };
@@ -277,16 +275,25 @@ enum ctrace_status ct_nats_link_open(struct ct_nats_link *link, struct ct_nats_a
 	if (result != CTRACE_OK)
 		return result;
 	link->payload_max = natsConnection_GetMaxPayload(link->connection);
-	(void)jsOptions_Init(&js_options);
-	js_options.Wait = CT_NATS_REQUEST_MS;
-	status = natsConnection_JetStream(&link->context, link->connection, &js_options);
-	if (status != NATS_OK)
-		(void)link_fail(error, "stream", address->stream, status);
-	result = status == NATS_OK ? ct_nats_stream_look(link, address, makes, error)
-				   : CTRACE_OUTPUT_ERROR;
+	result = ct_nats_link_look(link, address, CT_NATS_REQUEST_MS, makes, error);
 	if (result != CTRACE_OK)
 		ct_nats_link_close(link);
 	return result;
+}
+
+enum ctrace_status ct_nats_link_look(struct ct_nats_link *link, struct ct_nats_address *address,
+				     int64_t wait_ms, bool makes, char error[CT_NATS_ERROR_SIZE])
+{
+	jsOptions js_options;
+	natsStatus status;
+
+	(void)jsOptions_Init(&js_options);
+	js_options.Wait = wait_ms;
+	status = natsConnection_JetStream(&link->context, link->connection, &js_options);
+	if (status == NATS_OK)
+		return ct_nats_stream_look(link, address, makes, error);
+	(void)link_fail(error, "stream", address->stream, status);
+	return CTRACE_OUTPUT_ERROR;
 }
 
 /* Another stream has the subjects: which, and what to do. */
@@ -383,14 +390,14 @@ static bool subject_is_there(const struct ct_nats_address *address, const jsStre
 	return is_there;
 }
 
-__attribute__((format(printf, 2, 3))) static void servers_add(struct ct_nats_link *link,
-							      const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void text_add(struct ct_nats_servers *servers,
+							   const char *format, ...)
 {
-	size_t used = strlen(link->servers);
+	size_t used = strlen(servers->text);
 	va_list arguments;
 
 	va_start(arguments, format);
-	(void)vsnprintf(link->servers + used, sizeof link->servers - used, format, arguments);
+	(void)vsnprintf(servers->text + used, sizeof servers->text - used, format, arguments);
 	va_end(arguments);
 }
 
@@ -400,43 +407,79 @@ static bool peer_lacks(const jsPeerInfo *peer, bool is_new)
 	return peer->Offline || (!peer->Current && !is_new && peer->Active > HEARD_OF_NS);
 }
 
+static void copy_add(struct ct_nats_servers *servers, const char *name, enum ct_nats_state state,
+		     uint64_t lag)
+{
+	if (servers->count >= CT_NATS_COPIES)
+		return;
+	(void)snprintf(servers->copies[servers->count].name, sizeof servers->copies->name, "%s",
+		       name != NULL ? name : "?");
+	servers->copies[servers->count].state = state;
+	servers->copies[servers->count].lag = lag;
+	servers->count++;
+}
+
+static void text_make(struct ct_nats_servers *servers, bool has_leader)
+{
+	static const char *const words[CT_NATS_STATES] = { "leads", "follows", "is behind",
+							   "is offline" };
+
+	if (!has_leader)
+		text_add(servers, "no server leads");
+	for (unsigned i = 0; i < servers->count; i++) {
+		enum ct_nats_state state = servers->copies[i].state;
+
+		text_add(servers, "%s%s %s", servers->text[0] != '\0' ? ", " : "",
+			 servers->copies[i].name,
+			 state == CT_NATS_LEADS && servers->count == 1 ? "alone" : words[state]);
+		if (state >= CT_NATS_BEHIND && servers->copies[i].lag > 0)
+			text_add(servers, " by %llu messages",
+				 (unsigned long long)servers->copies[i].lag);
+	}
+	if (servers->count < servers->wanted)
+		text_add(servers, "; %u of %u copies", servers->count, servers->wanted);
+}
+
 /* is_new: the stream has just been made; its servers have to find each other. */
-static void servers_describe(struct ct_nats_link *link, const jsStreamInfo *info, bool is_new)
+static void servers_describe(struct ct_nats_servers *out, const char *stream,
+			     const jsStreamInfo *info, bool is_new)
 {
 	const jsClusterInfo *cluster = info->Cluster;
-	int wanted = info->Config != NULL ? (int)info->Config->Replicas : 1;
-	int count = cluster != NULL ? cluster->ReplicasLen + (cluster->Leader != NULL) : 1;
+	bool has_leader = cluster != NULL && cluster->Leader != NULL;
 
-	link->servers[0] = '\0';
-	link->lacks_servers = count < wanted;
-	if (cluster == NULL || (cluster->Leader == NULL && cluster->ReplicasLen == 0))
+	*out = (struct ct_nats_servers){
+		.wanted = info->Config != NULL ? (unsigned)info->Config->Replicas : 1,
+	};
+	(void)snprintf(out->stream, sizeof out->stream, "%s", stream);
+	if (cluster == NULL) {
+		copy_add(out, "", CT_NATS_LEADS, 0);
 		return;
-	servers_add(link, "%.60s", cluster->Leader != NULL ? cluster->Leader : "no server");
-	servers_add(link, cluster->ReplicasLen > 0 ? " leads" : " alone");
+	}
+	if (has_leader)
+		copy_add(out, cluster->Leader, CT_NATS_LEADS, 0);
 	for (int i = 0; i < cluster->ReplicasLen; i++) {
 		const jsPeerInfo *peer = cluster->Replicas[i];
 
-		link->lacks_servers |= peer_lacks(peer, is_new);
-		servers_add(link, ", %.60s %s", peer->Name != NULL ? peer->Name : "?",
-			    peer->Offline   ? "is offline"
-			    : peer->Current ? "follows"
-					    : "is behind");
-		if ((peer->Offline || !peer->Current) && peer->Lag > 0)
-			servers_add(link, " by %llu messages", (unsigned long long)peer->Lag);
+		out->is_lacking |= peer_lacks(peer, is_new);
+		copy_add(out, peer->Name,
+			 peer->Offline   ? CT_NATS_OFFLINE
+			 : peer->Current ? CT_NATS_FOLLOWS
+					 : CT_NATS_BEHIND,
+			 peer->Lag);
 	}
-	if (count < wanted)
-		servers_add(link, "; %d of %d copies", count, wanted);
+	out->is_lacking |= out->count < out->wanted;
+	text_make(out, has_leader);
 }
 
 void ct_nats_servers_note(const struct ct_nats_link *link, const struct ct_nats_address *address,
 			  struct ct_nats_copy *copy)
 {
-	if (strcmp(copy->servers, link->servers) == 0)
+	if (strcmp(copy->servers, link->servers.text) == 0)
 		return;
-	(void)snprintf(copy->servers, sizeof copy->servers, "%s", link->servers);
-	if (link->lacks_servers)
+	memcpy(copy->servers, link->servers.text, sizeof copy->servers);
+	if (link->servers.is_lacking)
 		ct_nats_notice(copy, "stream %.100s: not every copy has what comes: %s",
-			       address->stream, link->servers);
+			       address->stream, link->servers.text);
 }
 
 enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats_address *address,
@@ -460,7 +503,7 @@ enum ctrace_status ct_nats_stream_look(struct ct_nats_link *link, struct ct_nats
 							    : "is none of ",
 				       address->subject,
 				       address->has_subject ? "; leave it out of the address" : "");
-		servers_describe(link, info, is_new);
+		servers_describe(&link->servers, address->stream, info, is_new);
 		link->created = info->Created;
 		link->first_sequence = info->State.FirstSeq;
 		link->last_sequence = info->State.LastSeq;
@@ -556,6 +599,28 @@ void ct_nats_link_close(struct ct_nats_link *link)
 	jsCtx_Destroy(link->context);
 	natsConnection_Destroy(link->connection);
 	*link = (struct ct_nats_link){ .connection = NULL };
+}
+
+enum ctrace_status ct_nats_servers(const char *text, struct ct_nats_servers *out)
+{
+	struct ct_nats_address address;
+	struct ct_nats_link link;
+	char error[CT_NATS_ERROR_SIZE] = "";
+	enum ctrace_status status = ct_nats_address_parse(text, true, &address, error);
+	bool is_address = status == CTRACE_OK;
+
+	if (is_address)
+		status = ct_nats_link_open(&link, &address, false, error);
+	if (status == CTRACE_OK) {
+		*out = link.servers;
+		ct_nats_link_close(&link);
+	} else {
+		*out = (struct ct_nats_servers){ .count = 0 };
+		memcpy(out->error, error, sizeof out->error);
+		if (is_address)
+			memcpy(out->stream, address.stream, sizeof out->stream);
+	}
+	return status;
 }
 
 bool ct_nats_wait(const struct ct_nats_copy *copy)

@@ -11,5 +11,6 @@ __attribute__((visibility("default"))) const struct ct_nats_module ct_nats_modul
 	.fetch = ct_nats_fetch,
 	.respond = ct_nats_respond,
 	.ask = ct_nats_ask,
+	.servers = ct_nats_servers,
 	.host_word = ct_nats_token,
 };

@@ -60,14 +60,13 @@ natsStatus ct_nats_connect_watched(natsConnection **out_connection, natsOptions 
 struct ct_nats_link {
 	natsConnection *connection;
 	jsCtx *context;
-	int64_t payload_max;                /* bytes of a message */
-	int64_t max_bytes;                  /* that the stream keeps; 0: no limit */
-	uint64_t first_sequence;            /* the number of the first message of the stream */
-	uint64_t last_sequence;             /* the number of the stream's last message */
-	int64_t created;                    /* when the stream was made, ns since 1970 */
-	bool may_not_ask;                   /* for a message by its number */
-	char servers[CT_NATS_SERVERS_SIZE]; /* as in struct ct_nats_copy */
-	bool lacks_servers;                 /* a copy of the stream is not what it should be */
+	int64_t payload_max;     /* bytes of a message */
+	int64_t max_bytes;       /* that the stream keeps; 0: no limit */
+	uint64_t first_sequence; /* the number of the first message of the stream */
+	uint64_t last_sequence;  /* the number of the stream's last message */
+	int64_t created;         /* when the stream was made, ns since 1970 */
+	bool may_not_ask;        /* for a message by its number */
+	struct ct_nats_servers servers;
 };
 #define CT_NATS_REQUEST_MS 10000
 /* A message of the stream that its reader or its sender knows again. */
@@ -91,6 +90,9 @@ enum ctrace_status ct_nats_connect(natsConnection **out_connection,
 /* Connects, and looks at the stream as below. */
 enum ctrace_status ct_nats_link_open(struct ct_nats_link *link, struct ct_nats_address *address,
 				     bool makes, char error[CT_NATS_ERROR_SIZE]);
+/* Looks at the stream with a connection that is open, for at most wait_ms. */
+enum ctrace_status ct_nats_link_look(struct ct_nats_link *link, struct ct_nats_address *address,
+				     int64_t wait_ms, bool makes, char error[CT_NATS_ERROR_SIZE]);
 /* Looks at the stream.  With `makes`, makes it when there is none.  When the address names no
  * subject, it gets that of the stream; a subject that the stream has not is an error of a reader.
  */
@@ -165,5 +167,6 @@ enum ctrace_status ct_nats_forward(struct ct_nats_copy *copy);
 enum ctrace_status ct_nats_fetch(struct ct_nats_copy *copy);
 enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder);
 enum ctrace_status ct_nats_ask(struct ct_nats_question *question);
+enum ctrace_status ct_nats_servers(const char *address, struct ct_nats_servers *out);
 
 #endif

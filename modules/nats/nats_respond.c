@@ -29,6 +29,8 @@
 #define QUEUE_BYTES ((size_t)16 << 20) /* of them */
 #define SENDER_MOST 256u               /* requests of one sender */
 #define END_SECONDS 5                  /* for a verb that runs at the end */
+#define LOOK_MS 10000                  /* between two looks at the stream */
+#define LOOK_WAIT_MS 2000              /* for the answer: the end of the responder waits as long */
 
 struct waiting {
 	struct waiting *next;
@@ -375,6 +377,25 @@ static enum ctrace_status subject_fail(struct ct_nats_responder *responder, cons
 	return CTRACE_OUTPUT_ERROR;
 }
 
+/* Reports which servers keep the stream of the address.  connection: NULL before there is one. */
+static void stream_look(const struct ct_nats_responder *responder, natsConnection *connection,
+			struct ct_nats_address *address)
+{
+	struct ct_nats_link link = { .connection = connection };
+	char error[CT_NATS_ERROR_SIZE] = "the servers cannot be reached";
+
+	if (responder->look == NULL || address->stream[0] == '\0')
+		return;
+	if (connection == NULL ||
+	    ct_nats_link_look(&link, address, LOOK_WAIT_MS, false, error) != CTRACE_OK) {
+		link.servers = (struct ct_nats_servers){ .count = 0 };
+		memcpy(link.servers.stream, address->stream, sizeof link.servers.stream);
+		memcpy(link.servers.error, error, sizeof link.servers.error);
+	}
+	jsCtx_Destroy(link.context);
+	responder->look(&link.servers, responder->user);
+}
+
 enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder)
 {
 	const struct ct_nats_copy waits = { .goes_on = responder->goes_on,
@@ -390,6 +411,7 @@ enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder)
 
 	if (status != CTRACE_OK)
 		return status;
+	stream_look(responder, NULL, &address);
 	do {
 		status = ct_nats_connect(&connection, &address, responder->error);
 	} while (status == CTRACE_OUTPUT_ERROR && ct_nats_wait(&waits));
@@ -415,9 +437,15 @@ enum ctrace_status ct_nats_respond(struct ct_nats_responder *responder)
 			status = subject_fail(responder, subject, got);
 	}
 	if (status == CTRACE_OK) {
+		int64_t look_at_ms = 0;
+
 		responder->ready(responder->user);
-		while (ct_nats_wait(&waits))
-			continue;
+		do {
+			if (now_ms() < look_at_ms)
+				continue;
+			stream_look(responder, connection, &address);
+			look_at_ms = now_ms() + LOOK_MS;
+		} while (ct_nats_wait(&waits));
 	}
 	for (unsigned i = 0; i < 2; i++)
 		natsSubscription_Destroy(subscriptions[i]);

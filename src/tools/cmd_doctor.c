@@ -1,5 +1,6 @@
 /*
- * cmd_doctor.c - ctrace doctor PROGRAM [ARGUMENT...] or PID: finds why nothing is traced.
+ * cmd_doctor.c - ctrace doctor PROGRAM [ARGUMENT...] or PID: finds why nothing is traced.  Or
+ * ADDRESS: which servers of a stream lack what comes, and what to do.
  *
  * Runs the program with a run directory of its own, in which the library keeps its process
  * directories after the end, and examines them and the loader's output.  Of a running process it
@@ -29,6 +30,7 @@
 #include "operator/spool_note.h"
 #include "tools/processes/list.h"
 #include "tools/runs/cobol_library.h"
+#include "tools/streams/stream_copy.h"
 #include "print/json_text.h"
 
 #define SHOWN 6u                        /* components, and files, in a line */
@@ -44,12 +46,14 @@ struct doctor {
 	bool is_json;
 	char **program; /* NULL: pid */
 	uint32_t pid;
+	const char *address;           /* of a stream; NULL: a program or a process */
 	bool has_no_proc;              /* /proc is not mounted */
 	bool maps_hidden;              /* the mappings of the process cannot be read */
 	char directory[PATH_MAX - 32]; /* of this run: "run" and "loader" in it */
 	struct ct_buf library;
 	struct ct_buf libcob, cobol_library; /* as the program loaded them */
 	json_t *cobol;                       /* or NULL: the program has no libcob */
+	json_t *stream;                      /* or NULL: a program or a process */
 	uint32_t shown;                      /* processes */
 	json_t *processes;
 	json_t *problems;
@@ -845,6 +849,8 @@ static void print_json(const struct doctor *doctor)
 				    : json_null());
 	json_object_set_new(object, "cobol",
 			    doctor->cobol != NULL ? json_incref(doctor->cobol) : json_null());
+	json_object_set_new(object, "stream",
+			    doctor->stream != NULL ? json_incref(doctor->stream) : json_null());
 	json_object_set(object, "processes", doctor->processes);
 	json_object_set(object, "problems", doctor->problems);
 	json_object_set_new(object, "recovered", json_integer((json_int_t)doctor->recovered));
@@ -893,6 +899,84 @@ static int process_examine(struct doctor *doctor)
 			      : CMD_DONE;
 }
 
+/* ---- a stream ---- */
+
+/* What to do about a copy that does not follow, or about copies that are missing. */
+static void stream_advise(const struct doctor *doctor, const struct ct_nats_servers *stream)
+{
+	for (unsigned i = 0; i < stream->count; i++) {
+		const char *name = stream->copies[i].name;
+
+		if (stream->copies[i].state < CT_NATS_BEHIND)
+			continue;
+		line_begin(doctor, "to do");
+		line_add(doctor, "see that nats-server runs on ");
+		line_add_text(doctor, name, strlen(name));
+		line_add(doctor, ", and that the others reach it: it then gets what it lacks\n");
+	}
+	if (stream->count < stream->wanted) {
+		line_begin(doctor, "to do");
+		line_add(doctor, "start more servers of the cluster, or make room on their disks: "
+				 "NATS then makes the copies that are missing\n");
+	}
+}
+
+static json_t *stream_json(const struct ct_nats_servers *stream)
+{
+	json_t *object = json_object(), *copies = json_array();
+
+	for (unsigned i = 0; i < stream->count; i++) {
+		json_t *row = json_object();
+
+		(void)json_object_set_new(row, "server", ct_json_string(stream->copies[i].name));
+		(void)json_object_set_new(row, "state",
+					  json_string(stream_state_name(stream->copies[i].state)));
+		(void)json_object_set_new(row, "lag",
+					  json_integer((json_int_t)stream->copies[i].lag));
+		(void)json_array_append_new(copies, row);
+	}
+	(void)json_object_set_new(object, "stream", ct_json_string(stream->stream));
+	(void)json_object_set_new(object, "servers", ct_json_string(stream->text));
+	(void)json_object_set_new(object, "replicas", json_integer(stream->wanted));
+	(void)json_object_set_new(object, "copies", copies);
+	(void)json_object_set_new(object, "error",
+				  stream->error[0] != '\0' ? ct_json_string(stream->error)
+							   : json_null());
+	return object;
+}
+
+static int stream_examine(struct doctor *doctor)
+{
+	const struct ct_nats_module *module = stream_module("ctrace doctor");
+	struct ct_nats_servers stream;
+	enum ctrace_status status;
+	const char *shown;
+
+	if (module == NULL)
+		return CMD_UNWRITTEN;
+	status = module->servers(doctor->address, &stream);
+	if (status == CTRACE_SYNTAX_ERROR)
+		return stream_end("ctrace doctor", stream.error, status);
+	shown = status != CTRACE_OK ? stream.error : stream.text;
+	line_begin(doctor, "stream");
+	if (status == CTRACE_OK) {
+		line_add_text(doctor, stream.stream, strlen(stream.stream));
+		line_add(doctor, ": ");
+	}
+	line_add_text(doctor, shown, strlen(shown));
+	line_add(doctor, "\n");
+	if (status != CTRACE_OK || stream.is_lacking)
+		problem_add(doctor, "stream");
+	if (stream.is_lacking)
+		stream_advise(doctor, &stream);
+	doctor->stream = stream_json(&stream);
+	if (doctor->is_json)
+		print_json(doctor);
+	return json_array_size(doctor->problems) != 0 ? CMD_NOTHING : CMD_DONE;
+}
+
+/* ---- the command line ---- */
+
 static bool word_is_process(const char *text, uint32_t *out_pid)
 {
 	unsigned long number = ct_tool_is_number(text) ? strtoul(text, NULL, 10) : 0;
@@ -917,13 +1001,20 @@ static error_t parse_doctor(int key, char *argument, struct argp_state *state)
 				argp_error(state, "there is no process %s", argument);
 			return 0;
 		}
+		if (stream_is_address(argument)) {
+			if (state->argc != state->next)
+				argp_error(state, "an address of a stream stands alone");
+			doctor->address = argument;
+			return 0;
+		}
 		doctor->program = state->argv + state->next - 1;
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		argp_error(
 			state,
-			"which program? expected one with its arguments, or the id of a process");
+			"which program? expected one with its arguments, the id of a process, or "
+			"the address of a stream");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -941,8 +1032,9 @@ int cmd_doctor(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_doctor,
-		.args_doc = "[--] PROGRAM [ARGUMENT...]\nPID",
-		.doc = "Run a program, or inspect a running process, and report the result of tracing it.\v"
+		.args_doc = "[--] PROGRAM [ARGUMENT...]\nPID\nnats://HOST/STREAM",
+		.doc = "Run a program, or inspect a running process, and report the result of tracing it; or "
+		       "report which servers keep a stream, and what to do about one that does not.\v"
 		       "Exit status: 0 when all is well, 1 when something is wrong with tracing, 3 when the program itself failed, 4 when "
 		       "both failed.",
 	};
@@ -956,10 +1048,11 @@ int cmd_doctor(int argc, char **argv)
 	ct_buf_init(&doctor.cobol_library);
 	doctor.processes = json_array();
 	doctor.problems = json_array();
-	exit_status = process_examine(&doctor);
+	exit_status = doctor.address != NULL ? stream_examine(&doctor) : process_examine(&doctor);
 	json_decref(doctor.processes);
 	json_decref(doctor.problems);
 	json_decref(doctor.cobol);
+	json_decref(doctor.stream);
 	ct_buf_fini(&doctor.library);
 	ct_buf_fini(&doctor.libcob);
 	ct_buf_fini(&doctor.cobol_library);

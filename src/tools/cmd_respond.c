@@ -6,7 +6,8 @@
  * verbs that change something come by different subjects; the servers decide who may send to
  * which, and a request that changes something is refused on the subject for displays.
  *
- * With --metrics it also answers GET /metrics, on a thread of metrics.so.
+ * With --metrics it also answers GET /metrics, on a thread of metrics.so, with the servers of the
+ * stream that its address names.
  *
  * Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
  */
@@ -364,9 +365,29 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
 	}
 }
 
+/* The stream of the address, if it names one.  The thread of requests writes it, that of metrics
+ * reads it. */
+static pthread_mutex_t stream_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ct_nats_servers stream;
+
 static char *metrics_make(void *user, size_t *out_size)
 {
-	return ct_metrics_text(user, out_size);
+	struct ct_nats_servers now;
+	struct ct_metrics *metrics = user;
+
+	(void)pthread_mutex_lock(&stream_lock);
+	now = stream;
+	(void)pthread_mutex_unlock(&stream_lock);
+	metrics->stream = now.stream[0] != '\0' ? &now : NULL;
+	return ct_metrics_text(metrics, out_size);
+}
+
+static void stream_note(const struct ct_nats_servers *now, void *unused)
+{
+	(void)unused;
+	(void)pthread_mutex_lock(&stream_lock);
+	stream = *now;
+	(void)pthread_mutex_unlock(&stream_lock);
 }
 
 /* NULL, when that fails; it is reported. */
@@ -393,6 +414,8 @@ static int machines_serve(struct respond_arguments *arguments, const sigset_t *w
 					       .goes_on = respond_goes_on,
 					       .refused = request_is_refused,
 					       .ready = respond_is_ready,
+					       .look = arguments->metrics != NULL ? stream_note
+										  : NULL,
 					       .user = arguments };
 	const struct ct_nats_module *module = stream_module("ctrace respond");
 
@@ -447,7 +470,7 @@ int cmd_respond(int argc, char **argv)
 	static const struct argp argp = {
 		.options = options,
 		.parser = parse_option,
-		.args_doc = "[nats://HOST]",
+		.args_doc = "[nats://HOST[/STREAM]]",
 		.doc = "Carry out what `ctrace --host' on other machines asks of this one, until stopped."
 		       "\vExit status: 0 it was stopped; 2 usage, or the servers cannot be reached or refuse.",
 	};

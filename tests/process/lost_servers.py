@@ -357,7 +357,14 @@ def servers_that_are_gone_are_named(room):
     done = room.tool('stats', address)
     assert re.search(r'^stream TRACES: server\d leads, server\d (follows|is behind.*), server\d (follows|is behind.*)$', done.stdout, re.MULTILINE), done
     assert 'not every copy' not in done.stderr, done
-    follower = [server for server in servers if f', {server.name} ' in done.stdout][0]
+    done = room.tool('doctor', address, check=False)
+    assert (done.returncode, done.stdout.count('\n')) == (0, 1) and re.search(r'^stream +TRACES: server\d leads, ', done.stdout), done
+    metrics = room.metrics(address)
+    found = metrics(r'ctrace_stream_servers\{stream="TRACES",state="leads"\} 1')
+    assert 'ctrace_stream_replicas{stream="TRACES"} 3\n' in found and 'ctrace_stream_read_failed{stream="TRACES"} 0\n' in found, found
+    assert sorted(re.findall(r'^ctrace_stream_server_lag_messages\{stream="TRACES",server="(.*)"\} \d+$', found, re.MULTILINE)) == [
+        server.name for server in servers], found
+    follower = [server for server in servers if f', {server.name} ' in room.tool('stats', address).stdout][0]
     follower.kill()
     end = time.monotonic() + PATIENCE  # the others notice after a while
     gone = f'{follower.name} is (offline|behind)'
@@ -366,6 +373,27 @@ def servers_that_are_gone_are_named(room):
     assert re.search(gone, done.stdout) and re.search(f'stream TRACES: not every copy has what comes: .*{gone}', done.stderr), done
     (row,) = json.loads(room.tool('stats', '--json', address).stdout)['streams']
     assert row['stream'] == 'TRACES' and re.search(gone, row['servers']), row
+    done = room.tool('doctor', address, check=False)
+    assert done.returncode == 1 and re.search(gone, done.stdout) and re.search(f'^to do +.*{follower.name}', done.stdout, re.MULTILINE), done
+    found = json.loads(room.tool('doctor', '--json', address, check=False).stdout)
+    assert found['problems'] == ['stream'] and found['stream']['replicas'] == 3, found
+    assert [copy['state'] for copy in found['stream']['copies'] if copy['server'] == follower.name][0] in ('offline', 'behind'), found
+    metrics(r'ctrace_stream_servers\{stream="TRACES",state="(offline|behind)"\} 1')
+    for server in servers:
+        server.kill()
+    found = metrics(r'ctrace_stream_read_failed\{stream="TRACES"\} 1')
+    assert 'ctrace_stream_servers' not in found, found
+    done = room.tool('doctor', address, check=False)
+    assert done.returncode == 1 and re.search('^stream +cannot connect to ', done.stdout), done
+
+
+def a_stream_that_is_none_is_reported(room):
+    done = room.tool('doctor', room.address, check=False)
+    assert done.returncode == 1 and re.search('^stream +there is no stream TRACES at ', done.stdout), done
+    assert json.loads(room.tool('doctor', '--json', room.address, check=False).stdout)['stream']['error'], 'in JSON too'
+    for words in ((room.address.rsplit('/', 1)[0],), (room.address, 'more')):
+        done = room.tool('doctor', *words, check=False)
+        assert done.returncode == 2 and done.stdout == '', done
 
 
 def a_gap_has_its_number_of_events(room):

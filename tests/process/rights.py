@@ -167,6 +167,13 @@ def answers_are_for_their_user(room):
     room.ended(alpha)
 
 
+def a_responder_may_see_the_servers_of_its_stream(room):
+    server = room.users('{ user: blind, password: secret, permissions: { publish: ["_INBOX.>"], subscribe: ["ctrace.op.>", "_INBOX.blind.>"] } }')
+    streams.make_stream(server, 'TRACES', 'ctrace')
+    room.metrics(room.as_user(server, 'responder-batch1') + '/TRACES')(r'ctrace_stream_servers\{stream="TRACES",state="leads"\} 1')
+    room.metrics(room.as_user(server, 'blind') + '/TRACES')(r'ctrace_stream_read_failed\{stream="TRACES"\} 1')
+
+
 def a_receiver_is_chosen_by_the_configuration(room):
     """Whoever listens at the default address of OTLP would get all events."""
     server, (alpha,) = room.machines('alpha')
@@ -244,6 +251,7 @@ def as_every_party(_room):
 
 
 writer.TESTS[:] = [as_every_party, what_was_given_up_is_not_carried_out, displays_hold_up_no_command, answers_are_for_their_user,
+                   a_responder_may_see_the_servers_of_its_stream,
                    a_receiver_is_chosen_by_the_configuration, no_secret_is_shown]
 writer.Room = hosts.Hosts
 

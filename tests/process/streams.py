@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 
 import writer
 from writer import PATIENCE, TOOL, Room, expect, same, without_gaps
@@ -108,6 +109,24 @@ class Streams(Room):
                 if time.monotonic() > end:
                     raise AssertionError('\n'.join([str(error), *(self.log(server)[-2000:] for server in servers)])) from error
         request(servers[0].port, '$JS.API.STREAM.DELETE.FORMED')
+
+    def metrics(self, address):
+        """Starts a responder.  Returns a function that reads its metrics until they have a line."""
+        server = subprocess.Popen([TOOL, 'respond', '--metrics=127.0.0.1:0', '--name=alpha', address], env=self.environment, stderr=subprocess.PIPE,
+                                  text=True)
+        self.processes.append(server)
+        url = server.stderr.readline().split()[-1]
+
+        def until(line):
+            end = time.monotonic() + PATIENCE  # it looks at the stream each 10 seconds
+            while True:
+                with urllib.request.urlopen(url, timeout=PATIENCE) as answer:
+                    text = answer.read().decode('utf-8')
+                if re.search(f'^{line}$', text, re.MULTILINE):
+                    return text
+                assert time.monotonic() < end, text
+                time.sleep(0.1)
+        return until
 
     def log(self, server):
         with open(self.at(f'{server.name}.log'), encoding='utf-8', errors='replace') as file:

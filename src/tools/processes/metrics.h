@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "tools/processes/stats.h"
+#include "tools/streams/nats_module.h"
 
 /* Where the metrics are served unless an address is given. */
 #define CT_METRICS_ADDRESS "127.0.0.1:9464"
@@ -19,8 +20,9 @@
 struct ct_metrics {
 	struct stats last; /* what the last call read */
 	struct ct_metrics_series *series;
-	struct ct_hash_table *table; /* of the series */
-	uint64_t left_out;           /* series that exceed the limit */
+	struct ct_hash_table *table;          /* of the series */
+	uint64_t left_out;                    /* series that exceed the limit */
+	const struct ct_nats_servers *stream; /* whose servers are shown, or NULL */
 };
 /* Reads all processes.  Returns the text, which the caller frees; NULL without memory. */
 char *ct_metrics_text(struct ct_metrics *metrics, size_t *out_size);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/hash_table.h"
+#include "tools/streams/stream_copy.h"
 
 #define SERIES_LIMIT 20000u /* of all families together */
 
@@ -38,6 +39,10 @@ enum family {
 	DEST_DELIVERED,
 	DEST_LOST,
 	DEST_FAILING,
+	STREAM_REPLICAS,
+	STREAM_SERVERS,
+	STREAM_LAG,
+	STREAM_UNREADABLE,
 	UNREADABLE,
 	LEFT_OUT,
 	FAMILY_COUNT
@@ -83,6 +88,15 @@ static const struct {
 			"Events that the destination did not get." },
 	[DEST_FAILING] = { "ctrace_destination_failing", false,
 			   "Processes whose destination fails now." },
+	[STREAM_REPLICAS] = { "ctrace_stream_replicas", false,
+			      "Servers that are to keep a copy of the stream." },
+	[STREAM_SERVERS] = { "ctrace_stream_servers", false,
+			     "Servers that keep a copy of the stream, by state: leads, follows, "
+			     "behind, offline." },
+	[STREAM_LAG] = { "ctrace_stream_server_lag_messages", false,
+			 "Messages of the stream that the server lacks." },
+	[STREAM_UNREADABLE] = { "ctrace_stream_read_failed", false,
+				"1 if the servers do not say who keeps the stream, else 0." },
 	[UNREADABLE] = { "ctrace_read_failed", false,
 			 "1 if a process directory could not be read, else 0." },
 	[LEFT_OUT] = { "ctrace_series_left_out", false,
@@ -269,6 +283,35 @@ static void process_add(struct ct_metrics *metrics, struct ct_buf *labels,
 	dests_add(metrics, labels, process, before);
 }
 
+static void stream_add(struct ct_metrics *metrics, struct ct_buf *labels,
+		       const struct ct_nats_servers *stream)
+{
+	bool is_known = stream->error[0] == '\0';
+
+	ct_buf_clear(labels);
+	label_add(labels, "stream", stream->stream);
+	gauge_add(metrics, STREAM_UNREADABLE, labels, is_known ? 0 : 1);
+	if (!is_known)
+		return;
+	gauge_add(metrics, STREAM_REPLICAS, labels, stream->wanted);
+	for (unsigned state = 0; state < CT_NATS_STATES; state++) {
+		unsigned count = 0;
+
+		for (unsigned i = 0; i < stream->count; i++)
+			count += stream->copies[i].state == state;
+		ct_buf_clear(labels);
+		label_add(labels, "stream", stream->stream);
+		label_add(labels, "state", stream_state_name((enum ct_nats_state)state));
+		gauge_add(metrics, STREAM_SERVERS, labels, count);
+	}
+	for (unsigned i = 0; i < stream->count; i++) {
+		ct_buf_clear(labels);
+		label_add(labels, "stream", stream->stream);
+		label_add(labels, "server", stream->copies[i].name);
+		gauge_add(metrics, STREAM_LAG, labels, (double)stream->copies[i].lag);
+	}
+}
+
 static int series_compare(const void *a, const void *b)
 {
 	const struct ct_metrics_series *one = *(const struct ct_metrics_series *const *)a;
@@ -347,6 +390,8 @@ char *ct_metrics_text(struct ct_metrics *metrics, size_t *out_size)
 	for (size_t i = 0; i < now.process_count; i++)
 		process_add(metrics, &labels, &now.processes[i],
 			    ct_stats_find(&metrics->last, &now.processes[i]));
+	if (metrics->stream != NULL)
+		stream_add(metrics, &labels, metrics->stream);
 	ct_buf_clear(&labels);
 	gauge_add(metrics, LEFT_OUT, &labels, (double)metrics->left_out);
 	ct_stats_fini(&metrics->last);

@@ -37,6 +37,25 @@
  * the messages name it, and "synchronised" or "unsynchronised". */
 #define CT_NATS_CLOCK_FILE ".clock"
 
+/* The servers that keep a stream, as they say it themselves. */
+#define CT_NATS_COPIES 10u /* 5 at most, and while they are moved as many new ones */
+enum ct_nats_state { CT_NATS_LEADS, CT_NATS_FOLLOWS, CT_NATS_BEHIND, CT_NATS_OFFLINE };
+#define CT_NATS_STATES 4u
+struct ct_nats_servers {
+	char stream[256];
+	unsigned wanted; /* copies that the stream is to have */
+	unsigned count;  /* copies that there are */
+	struct {
+		char name[64]; /* "": of a server that is in no cluster */
+		enum ct_nats_state state;
+		uint64_t lag; /* messages that it lacks */
+	} copies[CT_NATS_COPIES];
+	bool is_lacking; /* a copy is not what it should be; a moment behind is no reason */
+	/* which servers there are, and what is wrong with them: "n1 leads, n2 is offline" */
+	char text[CT_NATS_SERVERS_SIZE];
+	char error[CT_NATS_ERROR_SIZE]; /* why nothing is known; "": the rest is set */
+};
+
 /* Asked between two messages, and while there is nothing to do.  Returns false to end. */
 typedef bool ct_nats_goes_on(void *user);
 
@@ -110,7 +129,7 @@ struct ct_nats_request {
  * which the caller frees; NULL: none is given. */
 typedef char *ct_nats_serve(const struct ct_nats_request *request, size_t *out_size, void *user);
 struct ct_nats_responder {
-	const char *address; /* the stream in it is not used */
+	const char *address;
 	const char *host;
 	ct_nats_serve *serve;
 	ct_nats_goes_on *goes_on;
@@ -118,6 +137,9 @@ struct ct_nats_responder {
 	void (*refused)(const char *why, void *user);
 	void *user;
 	void (*ready)(void *user); /* it listens now */
+	/* Called each 10 seconds, or NULL, if the address names a stream.  On the caller's thread.
+	 */
+	void (*look)(const struct ct_nats_servers *servers, void *user);
 	char error[CT_NATS_ERROR_SIZE];
 };
 
@@ -152,6 +174,8 @@ struct ct_nats_module {
 	enum ctrace_status (*fetch)(struct ct_nats_copy *copy);
 	enum ctrace_status (*respond)(struct ct_nats_responder *responder);
 	enum ctrace_status (*ask)(struct ct_nats_question *question);
+	/* SYNTAX_ERROR: the address is none. */
+	enum ctrace_status (*servers)(const char *address, struct ct_nats_servers *out);
 	/* Stores a host's name as it stands in subjects. */
 	void (*host_word)(char *out, size_t size, const char *host);
 };

@@ -36,6 +36,14 @@ const char *stream_name(const char *address)
 	return slash != NULL ? slash + 1 : "";
 }
 
+const char *stream_state_name(enum ct_nats_state state)
+{
+	static const char *const names[CT_NATS_STATES] = { "leads", "follows", "behind",
+							   "offline" };
+
+	return names[state];
+}
+
 const struct ct_nats_module *stream_module(const char *verb)
 {
 	void *handle = ct_module_open("nats");

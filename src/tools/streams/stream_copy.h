@@ -16,6 +16,8 @@ int stream_end(const char *verb, const char *error, enum ctrace_status status);
 bool stream_is_address(const char *word);
 /* The name of the stream in an address, up to a question mark or the end. */
 const char *stream_name(const char *address);
+/* What a server does for its copy of a stream: leads, follows, behind or offline. */
+const char *stream_state_name(enum ct_nats_state state);
 /* Copies traces into a stream, or from one.  Reports a failure as the verb's.  Returns the verb's
  * exit status.  Ends early when SIGINT or SIGTERM came (cli/end_signal.h). */
 int stream_forward(const char *verb, struct ct_nats_copy *copy);
