@@ -61,6 +61,11 @@ static void text_add_refused(const char *path, const char *why, void *user)
 	ct_buf_add_format(user, "; the run directory %s is refused: %s", path, why);
 }
 
+void ct_ask_add_refused(struct ct_buf *out)
+{
+	ct_directory_each_refused(text_add_refused, out);
+}
+
 static void report_nobody(struct wto *wto, const char *what)
 {
 	char operated[4096];
@@ -69,7 +74,7 @@ static void report_nobody(struct wto *wto, const char *what)
 	ct_buf_init(&text);
 	ct_buf_add_text(&text, what);
 	if (geteuid() == 0 || !ct_directory_is_operated(operated))
-		ct_directory_each_refused(text_add_refused, &text);
+		ct_ask_add_refused(&text);
 	ct_wto(wto, CTR011I, ct_buf_text(&text), NULL);
 	ct_buf_fini(&text);
 }

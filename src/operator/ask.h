@@ -50,6 +50,8 @@ const char *ct_ask_no_response(const struct ct_peer *peer);
 void ct_ask_print_name(FILE *to, const struct ct_peer *peer);
 /* Appends "process 1234 ASID 0012 JOBNAME KVSERVER", as operator's messages name a process. */
 void ct_ask_add_process(struct ct_buf *out, const struct ct_peer *peer);
+/* Adds to a message which run directories are refused, and why. */
+void ct_ask_add_refused(struct ct_buf *out);
 /* Reports on stderr that there is no such process or writer, and that the run directory of
  * CTRACE_RUN_DIR cannot be used, if so. */
 void ct_ask_diagnose_nobody(const struct target *target, const char *what);

@@ -181,6 +181,7 @@ static void dump_run(struct dialogue *dialogue, const struct target *target,
 				   .report = dump_report,
 				   .user = dialogue };
 	char directory[4096];
+	struct ct_buf refused;
 
 	if (ct_own_setting(CT_VERB_DUMP_DIRECTORY, directory, sizeof directory)) {
 		(void)mkdir(directory, 0700); /* if it cannot be made, no dump can */
@@ -189,8 +190,12 @@ static void dump_run(struct dialogue *dialogue, const struct target *target,
 	ct_dump_run(&run);
 	if (run.made != 0)
 		ct_wto(&dialogue->wto, IEA794I, command->title, NULL);
-	else if (run.failed == 0)
-		ct_wto(&dialogue->wto, CTR032I, NULL);
+	if (run.made != 0 || run.failed != 0)
+		return;
+	ct_buf_init(&refused);
+	ct_ask_add_refused(&refused);
+	ct_wto(&dialogue->wto, CTR032I, ct_buf_text(&refused), NULL);
+	ct_buf_fini(&refused);
 }
 
 /* The reply is complete. */

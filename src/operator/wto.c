@@ -104,7 +104,7 @@ static const struct wto_row rows[WTO_COUNT] = {
 	[CTR031I] = { "CTR031I", WTO_REFUSED, "{} is not dumped: {}",
 		      "The process cannot be read, or the dump cannot be written." },
 	[CTR032I] = { "CTR032I", WTO_REFUSED,
-		      "Nothing is dumped: no such process holds such events",
+		      "Nothing is dumped: no such process holds such events{}",
 		      "Events that are in files already are not in storage.  ctrace list shows the processes." },
 	[CTR033I] = { "CTR033I", WTO_DONE, "SLIP trap {} is deleted", "SLIP DEL was done." },
 	[CTR034I] = { "CTR034I", WTO_REFUSED, "SLIP trap {}: {}{}",

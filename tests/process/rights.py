@@ -16,11 +16,24 @@ import hosts
 import operators
 import streams
 import writer
-from operators import BUILD, COMMANDER, DISPLAYERS, OPERATORS, OWNER, WATCHER, gid, tap
+from operators import BUILD, COMMANDER, DISPLAYERS, OPERATORS, OWNER, STRANGER, WATCHER, gid, tap
 from writer import TOOL
 
 REFUSED = ('is refused to user', 'is not for other machines', 'may not be sent as a display', 'its user alone reads it', 'no data to read',
            'this is no request', 'is the business of the user')
+STRANGE = 'it belongs to user', 'permission denied, a link in the way', 'no traced process is running; the trigger is kept for those that come', 'no trace\n'
+# Which row needs which right of src/session/right.c.
+RIGHTS = {'list': 'LIST', 'stats': 'STATS', 'stats PATH': 'STATS_PATH', 'level NAME': 'LEVEL_SHOW', 'level NAME LEVEL': 'LEVEL', 'dest NAME': 'DEST_SHOW',
+          'dest NAME DEST': 'DEST', 'dest NAME NEW': 'DEST_OTHER', 'prop NAME': 'PROPERTY_SHOW', 'prop NAME KEY VALUE': 'PROPERTY',
+          'prop emitter:NAME': 'EMITTER_SHOW', 'prop emitter:NAME KEY VALUE': 'EMITTER', 'flush': 'FLUSH', 'rotate': 'ROTATE', 'reload': 'RELOAD',
+          'reload PATH': 'RELOAD_PATH', 'op "D TRACE"': 'DISPLAY', 'op "TRACE CT,OFF,COMP=shop"': 'TRACE',
+          'op "TRACE CT,,COMP=SHOP,PARM=CTPRE"': 'TRACE_LATER', 'op "TRACE CT,WTRSTART=CTW"': 'OPERATE', 'op "TRACE CT,WTRSTOP=CTW"': 'OPERATE',
+          'op "DUMP COMM=(TITLE)"': 'OPERATE', 'trigger list': 'TRIGGER_LIST', 'trigger add NAME': 'TRIGGER', 'trigger add NAME run': 'TRIGGER_RUN'}
+BETWEEN = {'IDENTIFY', 'WRITER_UP', 'OTHER'}  # of requests that nobody types
+# Who may, gets this; the owner undoes first what another did.
+DONE = {'op "TRACE CT,,COMP=SHOP,PARM=CTPRE"': ('ITT038I ALL', 'TRACE CT,,COMP=SHOP,PARM=CTDEL'),
+        'op "TRACE CT,WTRSTART=CTW"': ('ITT110I', 'TRACE CT,WTRSTOP=CTW'), 'op "TRACE CT,WTRSTOP=CTW"': ('ITT111I', 'TRACE CT,WTRSTART=CTW'),
+        'op "DUMP COMM=(TITLE)"': ('IEA794I', 'D TRACE')}
 SECRET = 'pa55word-of-nobody'
 
 
@@ -32,13 +45,27 @@ class Machine(operators.Room):
                          'mftrace.level = info', f'ctrace.log = /dev/null')
         os.mkdir(self.at('modules'))
         shutil.copy(os.path.join(BUILD, 'modules', 'nats.so'), self.at('modules', 'nats.so'))
+        shutil.copy(os.path.join(BUILD, 'tests', 'operated'), self.at('operated'))
+        for name, text in (('parmlib/CTPRE', 'TRACEOPTS SUB(LATER) PRESET(PUT)\n'), ('parmlib/CTDEL', 'TRACEOPTS SUB(LATER) PRESET(DELETE)\n'),
+                           ('proclib/CTW', f'TRCOUT01 PATH={self.at(str(OWNER), "data")} PRIMARY=1M\n')):
+            os.makedirs(os.path.dirname(self.at(name)), 0o755, exist_ok=True)
+            with open(self.at(name), 'w', encoding='ascii') as file:
+                file.write(text)
         self.program = self.start('trace', 'shop', '1', '3')
+        self.defined = self.popen(OWNER, self.at('operated'), stdin=subprocess.PIPE)
+        self.processes.append(self.defined)
+        self.defined.stdin.write('define SHOP head headopts mod\n')
+        self.defined.stdin.flush()
+        assert self.defined.stdout.readline() == 'ok\n'
         (self.port,) = streams.free_ports(1)
         streams.Server(self, 'server', self.port).until('Server is ready')
         self.responder = self.popen(OWNER, self.at('ctrace'), 'respond', '--name=alpha', f'nats://127.0.0.1:{self.port}', stderr=subprocess.PIPE)
         self.processes.append(self.responder)
         line = self.responder.stderr.readline()
         assert line == 'ctrace respond: alpha listens\n', line
+
+    def environment(self, user):
+        return dict(super().environment(user), CTRACE_PARMLIB=self.at('parmlib'), CTRACE_PROCLIB=self.at('proclib'))
 
     def asked(self, party, words):
         """What comes back when the party asks, and whether that was refused."""
@@ -47,7 +74,7 @@ class Machine(operators.Room):
             answers = re.findall(r'\{"status":.*\}', text)
             text = answers[-1] if answers else text
         else:
-            text = self.tool({'owner': OWNER, 'member': COMMANDER, 'viewer': WATCHER}[party], *words)[1]
+            text = self.tool({'owner': OWNER, 'member': COMMANDER, 'viewer': WATCHER, 'stranger': STRANGER}[party], *words)[1]
         return text, any(refusal in text for refusal in REFUSED)
 
 
@@ -61,13 +88,21 @@ def table():
     return found
 
 
+def every_right_has_a_row(rows):
+    with open(os.path.join(os.environ['CTRACE_SOURCE'], 'src', 'session', 'right.c'), encoding='utf-8') as file:
+        rights = set(re.findall(r'^\t\[CT_RIGHT_(\w+)\] = ', file.read(), re.MULTILINE))
+    tap.same('each right has a row', rights - BETWEEN, set(RIGHTS.values()))
+    tap.same('each row has a right', set(rows), set(RIGHTS))
+
+
 def every_row_as_every_party():
     room = Machine()
     given = {'NAME LEVEL': 'shop info', 'NAME KEY VALUE': 'shop key value', 'emitter:NAME KEY VALUE': 'emitter:textfile FILE ' + room.at('stolen'),
              'emitter:NAME': 'emitter:textfile', 'PATH': room.at('app.cfg'), 'NAME DEST': 'shop storage', 'NAME NEW': 'shop otlp', 'NAME': 'shop'}
     rows = table()
-    tap.check('the table has rows', len(rows) >= 18, rows)
+    every_right_has_a_row(rows)
     for row, parties in rows.items():
+        done, undo = DONE.get(row, ('', ''))
         words = row.split(' ', 1)
         if len(words) > 1 and words[0] == 'op':
             words = ['op', words[1].strip('"')]
@@ -75,13 +110,22 @@ def every_row_as_every_party():
             words = [words[0], *given.get(words[1], words[1]).split()]
         elif len(words) > 1:
             words = row.split()[:2] + (['T', '--when', 'event = 77', '--do', 'run:/bin/true' if 'run' in row else 'stop'] if 'add' in row else [])
+        before = room.asked('owner', ['trigger', 'list'])
+        text, _ = room.asked('stranger', words)
+        tap.same(f'{row}, as another user: no trigger', room.asked('owner', ['trigger', 'list']), before)
+        tap.check(f'{row}, as another user: no', any(refusal in text for refusal in STRANGE), words, text)
         for party, may in parties.items():
-            text, is_refused = room.asked(party, words)
-            if row.startswith('op "TRACE') and party not in ('command', 'display'):
-                text, is_refused = room.asked(party, [*words, '--reply=END'])
+            if undo:
+                room.asked('owner', ['op', undo])
+            is_here = party not in ('command', 'display')
+            text, is_refused = room.asked(party, [*words, *(['--reply=END'] if is_here and row.startswith(('op "TRACE', 'op "DUMP')) else [])])
+            if may and row.startswith('op "DUMP') and not is_here:
+                text, is_refused = room.asked(party, ['op', f'R {re.search("[*]([0-9]+) IEE094D", text)[1]},END'])
+            tap.check(f'{row}, as {party}: it is done', not may or done in text, words, text)
             if row == 'dest NAME NEW' and party == 'owner':
                 is_refused = False  # the module otlp.so is not here
-            tap.check(f'{row}, as {party}: {"yes" if may else "no"}', is_refused != may, words, text)
+            tap.check(f'{row}, as {party}: {"yes" if may else "no"}', is_refused != may and 'an unknown command' not in text, words, text)
+    room.asked('owner', ['op', 'TRACE CT,WTRSTOP=CTW'])
     tap.check('nothing was written where a party outside said', not os.path.exists(room.at('stolen')))
     for party, word in (('member', f'refused to user {COMMANDER}'), ('command', 'refused to user claimed:x@y')):
         text, _ = room.asked(party, ['dest', 'shop', 'stderr'])

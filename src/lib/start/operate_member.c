@@ -209,6 +209,7 @@ static const char *verb_name(enum ct_verb verb)
 		{ CT_VERB_TRIGGER_LIST, "trigger list" },
 		{ CT_VERB_DISPLAY, "DISPLAY TRACE" },
 		{ CT_VERB_WRITER_UP, "writer" },
+		{ CT_VERB_TRACE_CT, "TRACE CT" },
 	};
 
 	for (size_t i = 0; i < CT_COUNT(names); i++)
