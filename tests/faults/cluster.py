@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""A stream of three servers, of which some die, are slow, full or cut off while a program traces and a forwarder sends.
+"""A stream of three servers, of which some die, are slow, full or cut off, or lose what is on their disks, while a program traces and a
+forwarder sends.
 
 The program stands still at certain events while the fault happens, so that each fault meets events before and behind it.  What the
 program emitted must be in the stream, or counted; no event twice, each thread in order.
 
 Copyright The ctrace authors.  SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import ctypes
 import glob
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -24,7 +27,7 @@ sys.path.insert(0, os.path.join(battery.HERE, '..', 'process'))
 import streams  # noqa: E402
 
 report = battery.Battery('cluster')
-TRIALS = 9
+TRIALS = 11
 EVENTS = int(os.environ.get('BATTERY_EVENTS', form(10**6, 10**8))) // TRIALS
 THREADS = 4
 HANG_SECONDS = int(os.environ.get('BATTERY_SECONDS', form(300, 1800)))
@@ -125,8 +128,8 @@ class Trial:
         copy = self.room.at('copy')
         until(lambda: any(streams.stream_cluster(server).get('leader') for server in self.servers))
         archived = self.room.tool('archive', self.address, copy, seconds=HANG_SECONDS)
-        if archived.returncode != 0:
-            output.messages.append(archived.stderr.decode()[:200])
+        if archived.returncode != 0 or not glob.glob(copy + '/*'):
+            output.messages.append(archived.stderr.decode()[:200] or 'the archive is empty')
             return output
         with subprocess.Popen([TOOL, 'show', '--format', LINE, *glob.glob(copy + '/*')], env=self.room.environment(),
                               stdout=subprocess.PIPE) as shown:
@@ -192,6 +195,69 @@ def all_servers_are_killed():
             for server in trial.servers:
                 server.start()
         return EVENTS, trial.run([kill, start] * 2)
+
+
+class Stores(Trial):
+    """What the servers have on their disks is changed while they are dead, as after a power failure: they acknowledge before they write."""
+
+    def change(self, body, servers=None):
+        for server in self.servers:
+            server.kill()
+        for server in servers or self.servers:
+            body(self.cluster.at(server.name))
+        for server in self.servers:
+            server.start()
+
+    def keep(self):
+        self.change(lambda store: shutil.copytree(store, store + '.kept'))
+        until(self.end_of_stream)
+        self.kept = self.end_of_stream()
+
+    def end_of_stream(self):
+        """The number of the last message; 0: no server answers."""
+        for server in self.servers:
+            with contextlib.suppress(OSError):
+                found = re.search(r'"last_seq":([0-9]+)', streams.request(server.port, '$JS.API.STREAM.INFO.TRACES', patience=1))
+                if found:
+                    return int(found[1])
+        return 0
+
+    def has_more(self):
+        return self.end_of_stream() > self.kept
+
+    def put_back(self):
+        until(self.has_more)
+
+        def body(store):
+            shutil.rmtree(store)
+            os.rename(store + '.kept', store)
+        self.change(body)
+
+
+def the_stores_go_back():
+    with Stores() as trial:
+        return EVENTS, trial.run([lambda: None, trial.keep, lambda: None, trial.put_back])
+
+
+def blocks(store, of):
+    """The last block of the stream, or of each log of its servers."""
+    found = {}
+    for path in sorted(glob.glob(f'{store}/jetstream/{of}/**/msgs/*.blk', recursive=True), key=os.path.getmtime):
+        found[os.path.dirname(path)] = path
+    assert found, f'{store} has no {of}'
+    return found.values()
+
+
+def ends_are_cut(store):
+    """A megabyte of the stream and of the log, or half of what is less."""
+    for path in [*blocks(store, '$G/streams/TRACES'), *blocks(store, '$SYS')]:
+        size = os.path.getsize(path)
+        os.truncate(path, max(size - (1 << 20), size // 2))
+
+
+def the_ends_of_one_store_are_cut():
+    with Stores() as trial:
+        return EVENTS, trial.run([lambda: None, lambda: trial.change(ends_are_cut, trial.servers[:1])])
 
 
 def a_server_is_slow():
@@ -303,6 +369,8 @@ for name, body, lacks in (('nothing happens', nothing_happens, ''), ('SIGKILL of
                           ('SIGKILL of the forwarder', the_forwarder_is_killed, ''),
                           ('SIGKILL of all three servers', all_servers_are_killed, ''), ('the stream is full', the_stream_is_full, ''),
                           ('SIGKILL of the server that leads', one_server_is_killed, ''),
+                          ('the stores of all three are older', the_stores_go_back, ''),
+                          ('the ends of one store are cut', the_ends_of_one_store_are_cut, ''),
                           ('the server that leads stands still', a_server_is_slow, ''),
                           ('the network is cut', the_network_is_cut, NO_NETWORK),
                           ('the network is slow and loses', the_network_is_slow,

@@ -21,12 +21,13 @@ from writer import TOOL
 
 REFUSED = ('is refused to user', 'is not for other machines', 'may not be sent as a display', 'its user alone reads it', 'no data to read',
            'this is no request', 'is the business of the user')
-STRANGE = 'it belongs to user', 'permission denied, a link in the way', 'no traced process is running; the trigger is kept for those that come', 'no trace\n'
+STRANGE = ('it belongs to user', 'permission denied, a link in the way', 'no traced process is running; the trigger is kept for those that come',
+           'no trace\n')
 # Which row needs which right of src/session/right.c.
-RIGHTS = {'list': 'LIST', 'stats': 'STATS', 'stats PATH': 'STATS_PATH', 'level NAME': 'LEVEL_SHOW', 'level NAME LEVEL': 'LEVEL', 'dest NAME': 'DEST_SHOW',
-          'dest NAME DEST': 'DEST', 'dest NAME NEW': 'DEST_OTHER', 'prop NAME': 'PROPERTY_SHOW', 'prop NAME KEY VALUE': 'PROPERTY',
-          'prop emitter:NAME': 'EMITTER_SHOW', 'prop emitter:NAME KEY VALUE': 'EMITTER', 'flush': 'FLUSH', 'rotate': 'ROTATE', 'reload': 'RELOAD',
-          'reload PATH': 'RELOAD_PATH', 'op "D TRACE"': 'DISPLAY', 'op "TRACE CT,OFF,COMP=shop"': 'TRACE',
+RIGHTS = {'list': 'LIST', 'stats': 'STATS', 'stats PATH': 'STATS_PATH', 'level NAME': 'LEVEL_SHOW', 'level NAME LEVEL': 'LEVEL',
+          'dest NAME': 'DEST_SHOW', 'dest NAME DEST': 'DEST', 'dest NAME NEW': 'DEST_OTHER', 'prop NAME': 'PROPERTY_SHOW',
+          'prop NAME KEY VALUE': 'PROPERTY', 'prop emitter:NAME': 'EMITTER_SHOW', 'prop emitter:NAME KEY VALUE': 'EMITTER',
+          'flush': 'FLUSH', 'rotate': 'ROTATE', 'reload': 'RELOAD', 'reload PATH': 'RELOAD_PATH', 'op "D TRACE"': 'DISPLAY', 'op "TRACE CT,OFF,COMP=shop"': 'TRACE',
           'op "TRACE CT,,COMP=SHOP,PARM=CTPRE"': 'TRACE_LATER', 'op "TRACE CT,WTRSTART=CTW"': 'OPERATE', 'op "TRACE CT,WTRSTOP=CTW"': 'OPERATE',
           'op "DUMP COMM=(TITLE)"': 'OPERATE', 'trigger list': 'TRIGGER_LIST', 'trigger add NAME': 'TRIGGER', 'trigger add NAME run': 'TRIGGER_RUN'}
 BETWEEN = {'IDENTIFY', 'WRITER_UP', 'OTHER'}  # of requests that nobody types
