@@ -97,8 +97,20 @@ kill -KILL $pid
 wait $pid 2>/dev/null
 exec 3>&-
 show .  "$CTRACE_RUN_DIR" || true
-# What was being delivered is in both, and no two events of one line.
-sort -u out >distinct
+# What was being delivered is in both, and the two readings of the clocks may date it differently: two events have one number only when half a ms is between them.
+python3 -c '
+numbered, others = {}, set()
+for line in open("out"):
+    time, rest = line.split(" ", 1)
+    if rest.startswith("tool.main 1 "):
+        h, m, s = time.split(":")
+        numbered.setdefault(rest, []).append(int(h) * 3600 + int(m) * 60 + float(s))
+    else:
+        others.add(line)
+for times in numbered.values():
+    times.sort()
+count = sum(1 + sum(next - time > 0.0005 for time, next in zip(times, times[1:])) for times in numbered.values())
+print("\n" * (count + len(others)), end="")' >distinct
 check 'before recovery: trace and rings together have everything' lines distinct 76000
 rm distinct
 check 'recover' run 0 ctrace recover
