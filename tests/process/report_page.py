@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 import traceback
 
 SOURCE, BUILD = os.environ["CTRACE_SOURCE"], os.environ["CTRACE_BUILD"]
@@ -89,6 +90,13 @@ class Page(browser.Browser):
             return count;
         }})()""")
 
+    def paints(self, colour, box):
+        """As pixel(), until there is one: a canvas that gets another size is empty until the next frame, which may come late."""
+        end = time.monotonic() + browser.PATIENCE
+        while not (count := self.pixel(colour, box)) and time.monotonic() < end:
+            self.drawn()
+        return count
+
     def lane(self, group, index=0):
         """Where a lane is in the window: its top, its event strip's middle, its first span row's middle."""
         return self.eval(f"""(() => {{
@@ -123,8 +131,8 @@ def test_loading(page):
         return [...new Set([...s.depth].filter((depth, i) => m.kindOf(s.first[i]).name === name))];
     })"""
     same("queries lie in orders", (page.eval(depths + "('ORDER')"), page.eval(depths + "('QUERY')")), ([0], [1]))
-    check("a warning is painted", page.pixel("--level-2", [196, 24, 1000, 380]) > 0)
-    check("an error is painted", page.pixel("--level-3", [196, 24, 1000, 380]) > 0)
+    check("a warning is painted", page.paints("--level-2", [196, 24, 1000, 380]) > 0)
+    check("an error is painted", page.paints("--level-3", [196, 24, 1000, 380]) > 0)
     groups = "ctraceReport.timeline.groups.map(group => [group.name.split(' ')[0], group.lanes.length])"
     same("by process at first, where spans of all components are within each other", page.eval(groups), [["report_subject", 3]])
     same("so they are drawn", page.eval("ctraceReport.timeline.groups[0].lanes.map(lane => lane.depths.length)"), [2, 2, 2])
@@ -628,8 +636,8 @@ def test_losses(page):
     check("losses stand above", "lost event" in page.text("#verdict"), page.text("#verdict"))
     page.click("#verdict .bad")
     check("and in their list", "discarded" in page.text("#losses"), page.text("#losses"))
-    page.settled()  # the list has changed the size of the canvas, which is empty until it is drawn
-    check("where they happened", page.eval("ctraceReport.timeline.losses.length") > 0 and page.pixel("--loss", [196, 18, 1200, 10]) > 0)
+    page.settled()
+    check("where they happened", page.eval("ctraceReport.timeline.losses.length") > 0 and page.paints("--loss", [196, 18, 1200, 10]) > 0)
     page.click("#losses tbody button")
     page.settled()
     check("one is shown when it is clicked", page.eval("(() => { const l = ctraceReport.timeline.losses[0], v = ctraceReport.view; return v.from <= l.from && l.to <= v.to; })()"))
